@@ -1,0 +1,200 @@
+package space
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// EngineParam is the name of the root choice.
+const EngineParam = "engine"
+
+// Param is one thing that can be turned.
+type Param struct {
+	// Name is unique in the space: "engine", "checkpoint", or ENGINE.FLAG, since two engines may share a flag's name.
+	Name string
+	// Engine is the engine under which alone the parameter is active; empty for a root parameter.
+	Engine string
+	// Flag is the engine's own name of it, without dashes in front; empty for a root parameter.
+	Flag string
+	// Domain holds the values.
+	Domain Domain
+	// When must hold for the parameter to be active; nil means always. Its names are bound to full names.
+	When *Expr
+	// Fixed says that the value goes into every command, the baseline included; the domain has one value.
+	Fixed bool
+	// Resolved is the number that default stands for, where known: a position for models, never an equality.
+	Resolved Value
+}
+
+// Constraint is a rule that every proposed point keeps.
+type Constraint struct {
+	// ID names the rule for people and scripts.
+	ID string
+	// Reason says why, as a sentence's end: "asserts that dp-size divides tp-size".
+	Reason string
+	// Engine is the engine for which alone it is checked; empty for all.
+	Engine string
+	// Holds tells whether an assignment keeps the rule. It sees resolved values.
+	Holds func(Lookup) bool
+}
+
+// Rewrite is a rule by which an engine ignores or forces a flag: points that differ in it alone are one configuration.
+type Rewrite struct {
+	ID, Reason, Engine string
+	// Apply returns what the engine makes of some parameters; KindNone drops one. It returns nil when the rule does not bite.
+	Apply func(Lookup) map[string]Value
+}
+
+// Space is a set of points: parameters, in an order in which a condition stands after what it names. Immutable.
+type Space struct {
+	params      []Param
+	index       map[string]int
+	constraints []Constraint
+	rewrites    []Rewrite
+	order       []int // of params, conditions after what they name
+}
+
+// New makes a space. It fails on a parameter given twice, an empty domain, a condition on an unknown parameter and a cyclic one.
+func New(params []Param, constraints []Constraint, rewrites []Rewrite) (*Space, error) {
+	s := &Space{params: slices.Clone(params), index: map[string]int{}, constraints: slices.Clone(constraints), rewrites: slices.Clone(rewrites)}
+	for i, p := range s.params {
+		if _, twice := s.index[p.Name]; twice {
+			return nil, fmt.Errorf("parameter %s is given twice", p.Name)
+		}
+		if p.Domain.Size() == 0 {
+			return nil, fmt.Errorf("parameter %s has no values", p.Name)
+		}
+		s.index[p.Name] = i
+	}
+	return s, s.sort()
+}
+
+// sort finds an order in which every condition stands after what it names, and keeps the given order otherwise.
+func (s *Space) sort() error {
+	const (
+		unseen = iota
+		open
+		done
+	)
+	state := make([]int, len(s.params))
+	var visit func(i int, path []string) error
+	visit = func(i int, path []string) error {
+		p := s.params[i]
+		path = append(path, p.Name)
+		switch state[i] {
+		case done:
+			return nil
+		case open:
+			return fmt.Errorf("conditions form a cycle: %s", strings.Join(path, " needs "))
+		}
+		state[i] = open
+		for _, name := range s.needs(p) {
+			j, ok := s.index[name]
+			if !ok {
+				return fmt.Errorf("the condition of %s names an unknown parameter %s", p.Name, name)
+			}
+			if err := visit(j, path); err != nil {
+				return err
+			}
+		}
+		state[i] = done
+		s.order = append(s.order, i)
+		return nil
+	}
+	for i := range s.params {
+		if err := visit(i, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Space) needs(p Param) []string {
+	names := p.When.Names()
+	if p.Engine != "" {
+		names = append([]string{EngineParam}, names...)
+	}
+	return names
+}
+
+// With returns the space with further rules: an engine's, say.
+func (s *Space) With(constraints []Constraint, rewrites []Rewrite) *Space {
+	c := *s
+	c.constraints = append(slices.Clone(s.constraints), constraints...)
+	c.rewrites = append(slices.Clone(s.rewrites), rewrites...)
+	return &c
+}
+
+// Params returns the parameters in the order in which they were declared.
+func (s *Space) Params() []Param { return slices.Clone(s.params) }
+
+// Ordered returns the parameters in an order in which a condition stands after what it names.
+func (s *Space) Ordered() []Param {
+	params := make([]Param, len(s.order))
+	for k, i := range s.order {
+		params[k] = s.params[i]
+	}
+	return params
+}
+
+// Param finds a parameter by its full name.
+func (s *Space) Param(name string) (Param, bool) {
+	i, ok := s.index[name]
+	if !ok {
+		return Param{}, false
+	}
+	return s.params[i], true
+}
+
+// Constraints returns the rules.
+func (s *Space) Constraints() []Constraint { return slices.Clone(s.constraints) }
+
+// Rewrites returns the rules by which engines ignore or force flags.
+func (s *Space) Rewrites() []Rewrite { return slices.Clone(s.rewrites) }
+
+// Active tells whether a parameter exists beside the values that look gives.
+func (s *Space) Active(p Param, look Lookup) bool {
+	if p.Engine != "" {
+		if v, ok := look(EngineParam); !ok || v != String(p.Engine) {
+			return false
+		}
+	}
+	return p.When.Holds(look)
+}
+
+// Broken returns the first rule that the point breaks.
+func (s *Space) Broken(p Point) (Constraint, bool) {
+	look := s.resolve(p.Get)
+	engine, _ := p.Get(EngineParam)
+	for _, c := range s.constraints {
+		if (c.Engine == "" || String(c.Engine) == engine) && !c.Holds(look) {
+			return c, true
+		}
+	}
+	return Constraint{}, false
+}
+
+// resolve applies the rewrites, in order, over an assignment.
+func (s *Space) resolve(look Lookup) Lookup {
+	var changed map[string]Value
+	now := func(name string) (Value, bool) {
+		if v, ok := changed[name]; ok {
+			return v, v.kind != KindNone
+		}
+		return look(name)
+	}
+	engine, _ := look(EngineParam)
+	for _, r := range s.rewrites {
+		if r.Engine != "" && String(r.Engine) != engine {
+			continue
+		}
+		for name, v := range r.Apply(now) {
+			if changed == nil {
+				changed = map[string]Value{}
+			}
+			changed[name] = v
+		}
+	}
+	return now
+}

@@ -1,0 +1,138 @@
+package tuner
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"autotune/space"
+)
+
+// ErrExhausted is what a sampler answers when no point is left to propose.
+var ErrExhausted = errors.New("every configuration of the space was tried")
+
+// Ask names the trial that a suggestion is for.
+type Ask struct {
+	Number int
+	Seed   uint64 // the study's
+}
+
+// Proposal is a suggestion and the reasons for it; it is stored with the trial.
+type Proposal struct {
+	Point     space.Point           `json:"-"`
+	Why       string                `json:"why,omitempty"`
+	Predicted map[string]Prediction `json:"predicted,omitempty"` // by metric
+	PRun      float64               `json:"p_run,omitempty"`     // probability that it runs
+	Gain      float64               `json:"gain,omitempty"`      // expected, as a share of the best
+}
+
+// Prediction is a normal distribution over a metric.
+type Prediction struct {
+	Mean float64 `json:"mean"`
+	SD   float64 `json:"sd"`
+}
+
+// Sampler proposes points: a pure function of the problem, the history and the ask. Its random source is made from
+// (study seed, trial number), so that the next suggestion is a function of the study file alone.
+type Sampler interface {
+	Suggest(Problem, History, Ask) (Proposal, error)
+}
+
+// Ranked is a trial in the order of who leads.
+type Ranked struct {
+	Trial Trial
+	Value float64
+}
+
+// Ranker says who leads; only trials that were measured and keep every bound are ranked.
+type Ranker interface {
+	Rank(Problem, History) []Ranked
+}
+
+// Partial is what is known of a running trial, once a second of its clock.
+type Partial struct {
+	Trial    Trial
+	Phase    Phase
+	Elapsed  time.Duration // of the phase
+	Done     int           // requests ended
+	Failed   int           // of them, failures
+	Total    int           // requests in the workload
+	Share    float64       // of the workload
+	Detail   string        // one line for people: the engine's last milestone, a retry
+	Metrics  map[string]float64
+	Argv     []string // known from the first event on
+	Location string   // the log's path
+}
+
+// Verdict ends a trial early, or lets it go on.
+type Verdict struct {
+	Stop   bool
+	Reason string
+}
+
+// Stopper tells whether a running trial is certainly not worth finishing; pure.
+type Stopper interface {
+	Stop(Problem, History, Partial) Verdict
+}
+
+// Runner carries out one trial on a real server. It cleans up before it returns, also when ctx ends: then the outcome is Interrupted.
+// An error says that autotune or its machine failed; a bad configuration is an Outcome.
+type Runner interface {
+	Run(ctx context.Context, t Trial, observe func(Partial) Verdict) (Outcome, error)
+}
+
+// MachineError is the machine's fault, not the configuration's: the study stops, and the trial is asked again when it resumes.
+type MachineError struct {
+	Outcome Outcome // what was seen: reason environment, user or checkpoint, with evidence and hint
+}
+
+func (e *MachineError) Error() string {
+	o := e.Outcome
+	s := "the machine, not the configuration: " + o.Evidence
+	if o.Hint != "" {
+		s += "\nTry: " + o.Hint
+	}
+	return s
+}
+
+// Store keeps a study. Every method is durable when it returns.
+type Store interface {
+	// Load reads the study and its whole history.
+	Load(context.Context) (Study, History, error)
+	// Begin records that a trial has been asked (again, for an interrupted one). A number that is taken is an error.
+	Begin(context.Context, Trial) error
+	// Finish records a trial's end, its run, its measurement and its records in one transaction.
+	Finish(context.Context, Trial) error
+	// Note records an event of the study: what happened when.
+	Note(context.Context, Event) error
+	// Renew keeps the lease, adds to the time spent, and fails when the path no longer names the open file or another process holds the study.
+	Renew(ctx context.Context, spent time.Duration) error
+	// SetVerdict records how the study stands: best, gain, and which rule ended it, as JSON.
+	SetVerdict(ctx context.Context, verdict []byte) error
+}
+
+// Event is something that happened to a study.
+type Event struct {
+	At    time.Time
+	Kind  string // begun, resumed, ended, interrupted, warning, ...
+	Trial int    // -1 when it concerns none
+	Text  string
+}
+
+// Observer sees the study go by; it never blocks for long.
+type Observer interface {
+	Observe(Progress)
+}
+
+// Progress is what an observer sees: at each change of state, and once a second of a trial's clock.
+type Progress struct {
+	Study   Study
+	Problem Problem
+	History History
+	Trial   *Trial   // the current one, nil between trials
+	Partial *Partial // of the current one, nil at its begin and end
+	Ended   bool     // the current trial has just ended
+	Leader  *Ranked
+	Left    time.Duration // of the wall clock, or estimated from the trials left; 0: unknown
+	Message string        // a line of its own: a warning, a retry
+}
