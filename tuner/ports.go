@@ -51,17 +51,19 @@ type Ranker interface {
 
 // Partial is what is known of a running trial, once a second of its clock.
 type Partial struct {
-	Trial    Trial
-	Phase    Phase
-	Elapsed  time.Duration // of the phase
-	Done     int           // requests ended
-	Failed   int           // of them, failures
-	Total    int           // requests in the workload
-	Share    float64       // of the workload
-	Detail   string        // one line for people: the engine's last milestone, a retry
-	Metrics  map[string]float64
-	Argv     []string // known from the first event on
-	Location string   // the log's path
+	Trial   Trial
+	Phase   Phase
+	Elapsed time.Duration // of the phase
+	Done    int           // requests ended
+	Failed  int           // of them, failures
+	Total   int           // requests in the workload
+	Share   float64       // of the workload
+	Detail  string        // one line for people: the engine's last milestone, a retry
+	Metrics map[string]float64
+	Argv    []string // known from the first event on
+	// EngineVersion is what the running server says it is; known once it is ready.
+	EngineVersion string
+	Location      string // the log's path
 }
 
 // Verdict ends a trial early, or lets it go on.
@@ -103,6 +105,8 @@ type Store interface {
 	Begin(context.Context, Trial) error
 	// Finish records a trial's end, its run, its measurement and its records in one transaction.
 	Finish(context.Context, Trial) error
+	// Restate records that earlier trials are stale, in one transaction; nothing measured is changed.
+	Restate(ctx context.Context, trials []Trial) error
 	// Note records an event of the study: what happened when.
 	Note(context.Context, Event) error
 	// Renew keeps the lease, adds to the time spent, and fails when the path no longer names the open file or another process holds the study.

@@ -1,0 +1,143 @@
+package tuner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// ErrEngineChanged says that the engine is another version than the one that the study has measured so far.
+var ErrEngineChanged = errors.New("the engine's version has changed")
+
+// carryOut runs one trial to an end that can be recorded. An error ends the sitting; the trial is then interrupted, and asked again.
+func (s *sitting) carryOut(ctx context.Context, t Trial) (Trial, error) {
+	outcome, err := s.attempt(ctx, &t)
+	if err == nil && outcome.Kind == Invalid {
+		s.say(t, fmt.Sprintf("trial %d: the measurement cannot be believed (%s: %s): measuring once more", t.Number, outcome.Rule, outcome.Evidence))
+		outcome, err = s.attempt(ctx, &t)
+	}
+	for try := 2; err != nil && try <= runnerTries && retryable(ctx, err); try++ {
+		s.say(t, fmt.Sprintf("trial %d: %v: trying again (%d of %d)", t.Number, err, try, runnerTries))
+		outcome, err = s.attempt(ctx, &t)
+	}
+	if err != nil {
+		outcome.Kind = Interrupted
+	}
+	t.Outcome, t.Ended = outcome, s.Now()
+	if outcome.Kind != Interrupted {
+		t.Interruptions = 0
+		return t, err
+	}
+	if err == nil {
+		err = context.Cause(ctx)
+	}
+	return s.interrupted(t), err
+}
+
+// retryable tells whether a further attempt may help: not after a stop, nor where the machine or a person has to act.
+func retryable(ctx context.Context, err error) bool {
+	var machine *MachineError
+	return ctx.Err() == nil && !errors.As(err, &machine) && !errors.Is(err, ErrEngineChanged)
+}
+
+// interrupted counts an interruption; the third in a row gives the trial up.
+func (s *sitting) interrupted(t Trial) Trial {
+	t.Interruptions++
+	if t.Interruptions < MaxInterruptions {
+		return t
+	}
+	return GiveUp(t)
+}
+
+// GiveUp ends a trial that was interrupted too often: whatever it does to the machine, it is not asked again.
+func GiveUp(t Trial) Trial {
+	t.Outcome = Outcome{Kind: Infeasible, Phase: PhaseUnknown, Reason: ReasonUnknown, Signature: "interrupted",
+		Evidence: fmt.Sprintf("interrupted %d times in a row", t.Interruptions),
+		Hint:     "look at what stopped autotune during this trial; to try the configuration again, start a new study", Run: t.Outcome.Run}
+	return t
+}
+
+// attempt launches the trial once, with an eye on the engine's version and on the stopper.
+func (s *sitting) attempt(ctx context.Context, t *Trial) (Outcome, error) {
+	var changed error
+	outcome, err := s.Runner.Run(ctx, *t, func(p Partial) Verdict {
+		if changed == nil && p.EngineVersion != "" {
+			changed = s.checkVersion(ctx, *t, p.EngineVersion)
+		}
+		if changed != nil {
+			return Verdict{Stop: true, Reason: changed.Error()}
+		}
+		if s.Now().Sub(s.renewed) > renewEvery {
+			if err := s.renew(ctx); err != nil && ctx.Err() == nil {
+				s.say(*t, err.Error())
+			}
+		}
+		s.publish(Progress{Trial: t, Partial: &p})
+		if s.Stopper == nil {
+			return Verdict{}
+		}
+		return s.Stopper.Stop(s.problem, s.history, p)
+	})
+	if changed != nil {
+		err = changed
+	}
+	return outcome, err
+}
+
+// checkVersion compares the running engine with the one that the study has measured. A change is refused, or makes the earlier trials stale.
+func (s *sitting) checkVersion(ctx context.Context, current Trial, version string) error {
+	engine := current.Point.Engine()
+	var stale []Trial
+	known := ""
+	for _, t := range s.history {
+		v := t.Outcome.Run.EngineVersion
+		if t.Number == current.Number || !t.Told() || t.Point.Engine() != engine || v == version {
+			continue
+		}
+		if v != "" {
+			known = v
+		}
+		t.Stale = true // also what never ran: another version may accept it
+		stale = append(stale, t)
+	}
+	if known == "" {
+		return nil
+	}
+	if !s.AcceptEngineChange {
+		return fmt.Errorf("%w: %s measured so far is %s, now it is %s", ErrEngineChanged, engine, known, version)
+	}
+	if err := s.Store.Restate(ctx, stale); err != nil {
+		return fmt.Errorf("marking earlier trials as stale: %w", err)
+	}
+	for _, t := range stale {
+		s.put(t)
+	}
+	s.say(current, fmt.Sprintf("%s is now %s, was %s: %d earlier trials are kept, marked stale, and its baseline is measured again", engine, version, known, len(stale)))
+	return nil
+}
+
+// say publishes a line of its own, and keeps it as an event.
+func (s *sitting) say(t Trial, text string) {
+	if err := s.Store.Note(context.Background(), Event{At: s.Now(), Kind: "notice", Trial: t.Number, Text: text}); err != nil {
+		text += fmt.Sprintf(" (this line could not be stored: %v)", err)
+	}
+	s.publish(Progress{Trial: &t, Message: text})
+}
+
+// Requeue turns the trials that a dead run left running into interrupted ones, and gives up what was interrupted too often. It returns the changed ones.
+func Requeue(h History, now time.Time) []Trial {
+	var changed []Trial
+	for i, t := range h {
+		if t.Foreign || t.Outcome.Kind != Running {
+			continue
+		}
+		t.Outcome.Kind, t.Ended = Interrupted, now
+		if t.Interruptions++; t.Interruptions >= MaxInterruptions {
+			t = GiveUp(t)
+		}
+		h[i] = t
+		changed = append(changed, t)
+	}
+	return changed
+}
