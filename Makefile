@@ -1,0 +1,54 @@
+# Every target explains itself: make help
+SHELL := /bin/bash
+TAGS := netgo,osusergo,sqlite_omit_load_extension
+VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
+LDFLAGS := -s -w -X main.version=$(VERSION) -linkmode external -extldflags "-static"
+export CGO_ENABLED := 1
+
+.PHONY: help
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: tools
+tools:
+	@command -v go >/dev/null || { echo "Go is missing: install Go 1.26 or newer from your system's packages or https://go.dev/dl/" >&2; exit 1; }
+	@go version | awk '{split(substr($$3,3),v,"."); exit !(v[1]>1 || v[2]+0>=26)}' || { echo "Go is too old ($$(go version)): install Go 1.26 or newer from https://go.dev/dl/" >&2; exit 1; }
+	@command -v $${CC:-gcc} >/dev/null || { echo "a C compiler is missing: install gcc with its C library's headers (Debian: apt-get install gcc libc6-dev)" >&2; exit 1; }
+
+.PHONY: build
+build: tools ## bin/autotune, one static file
+	@mkdir -p bin
+	go build -tags $(TAGS) -trimpath -ldflags '$(LDFLAGS)' -o bin/autotune ./cmd/autotune
+
+.PHONY: test
+test: tools ## every test that needs no GPU and no Python
+	go test -tags $(TAGS) -timeout 20m ./...
+
+.PHONY: check
+check: tools ## formatting, vet, linter, and the tests with the race detector
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$unformatted" ] || { echo "not gofmt-ed: $$unformatted" >&2; exit 1; }
+	go vet -tags $(TAGS) ./...
+	go tool staticcheck -tags $(TAGS) -checks 'inherit,-ST1000' ./...
+	go test -tags $(TAGS) -race -timeout 30m ./...
+
+.PHONY: quickstart
+quickstart: build ## a whole study on the built-in fake engine, then the best command
+	@rm -rf quickstart.db quickstart.db-wal quickstart.db-shm quickstart.db.d
+	bin/autotune run examples/quickstart/study.yaml --study quickstart.db
+	bin/autotune export quickstart.db
+
+.PHONY: bench
+bench: build ## overhead of a trial, time of a suggestion, load generator against the fake's ledger: figures with their bars
+	go run -tags $(TAGS) ./cmd/bench --autotune bin/autotune
+
+.PHONY: bench-rehearse
+bench-rehearse: build ## how close a search of 60 trials comes to the law's best, over ten seeds
+	go run -tags $(TAGS) ./cmd/bench rehearse --autotune bin/autotune
+
+.PHONY: e2e
+e2e: build ## a study on a real vLLM (CPU): installs it once into a cache folder, several minutes
+	examples/cpu-vllm/e2e.sh bin/autotune
+
+.PHONY: clean
+clean: ## what the targets above made in this folder
+	rm -rf bin quickstart.db quickstart.db-wal quickstart.db-shm quickstart.db.d
