@@ -1,0 +1,2 @@
+// Package studyfile turns YAML into a valid study, or says which line is wrong and what would be right.
+package studyfile
