@@ -1,0 +1,2 @@
+// Package search has the samplers and rankers, each a pure function of what has been seen.
+package search

@@ -1,0 +1,2 @@
+// Package searchtest is the suite that every sampler passes.
+package searchtest
