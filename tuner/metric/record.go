@@ -16,6 +16,7 @@ type Record struct {
 	Index     int           // its place in the workload's order, from 0
 	Scheduled time.Duration // when the workload wanted it sent
 	Sent      time.Duration // when it was sent: later by the client's queue (a cap on concurrency) and by the client's lag
+	Lag       time.Duration // the client's own delay: Sent minus the later of Scheduled and the instant a slot became free
 	FirstByte time.Duration // first byte of the answer's body; 0 when none came
 	End       time.Duration // the answer's last byte, or the failure
 	Status    int           // HTTP status; 0 when none came

@@ -5,8 +5,20 @@
 // The client then sends requests in the plan's order: request i at max(arrival i, the instant at which a slot became free),
 // stating plan, index and instant in headers. The server knows the same rule, so it knows which instant it may not run past until
 // request i has come: min over what is still to come. So its simulation depends on the plan alone, never on the speed of a machine.
+//
+// The rule in full. There are as many slots as the cap says (as many as requests, when it is 0), each free from instant 0.
+// Request i takes the slot that has been free longest; its instant is the later of arrival i and the instant that slot became free.
+// A slot becomes free again at the end of its request, however it ended. Nothing is sent at the limit or later: the first request
+// whose instant would be there, and all after it, never come, and the server runs on to the end of what it has.
+// A request may come, on this machine's clock, at any time before the simulation reaches its instant; what is in the header counts.
+//
 // Each event of a stream carries the stamps of its tokens (StampsField), and the last one the instant of the end (EndField);
-// a refused request carries its end in HeaderEnd. All instants are whole microseconds.
+// a refused request carries its end in HeaderEnd. An answer that says no end, broken or cut off on purpose, ends at its last stamp, or at the
+// instant it was sent if it has none: both sides reckon so. All instants are whole microseconds.
+//
+// The server writes out all that happened up to the instant at which it waits, so the client never knows of one end while an earlier
+// one is still on its way, unless the next request is due later than both: then the order does not matter.
+// Requests without HeaderPlan (readiness, warm-up) belong to no plan and are answered at once.
 package lawtime
 
 // Path answers GET (Hello), POST (Plan), DELETE (forget the plan).

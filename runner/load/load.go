@@ -1,0 +1,91 @@
+package load
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"autotune/tuner/metric"
+	"autotune/tuner/workload"
+)
+
+// Target is the server under load.
+type Target struct {
+	URL     string // http://host:port, without /v1
+	Model   string // the served name
+	Headers http.Header
+	APIKey  string // sent as a bearer token
+}
+
+// Options say what to send and when to give up.
+type Options struct {
+	Spec      workload.Spec
+	Rows      []workload.Row     // of a ShareGPT file
+	Requests  []workload.Request // sent instead of Spec.Expand(Rows), when not nil
+	FileHash  string             // the dataset file's content, for the identity
+	StudySeed uint64
+	Trial     int
+	Repeat    int
+	Vocab     int  // token ids are below it; 0: DefaultVocab
+	LawTime   bool // the server keeps law time, see DetectLawTime
+	// Observe is called once a second of the measurement's clock, from one goroutine; a text that is not empty ends the run.
+	Observe func(Progress) (stop string)
+	// FailFast ends the run when the first so many requests that ended all failed; 0: never.
+	FailFast int
+	// Silence ends the run when requests are in flight and no byte has come for so long, on the wall clock. 0: never (law time: a minute).
+	Silence time.Duration
+}
+
+// Ending says why a run ended.
+type Ending string
+
+// The endings.
+const (
+	Complete    Ending = "complete"    // every request ended by itself
+	Stopped     Ending = "stopped"     // Observe said so
+	WallLimit   Ending = "limit"       // the workload's wall limit came
+	Hang        Ending = "hang"        // nothing came for Options.Silence
+	AllFailed   Ending = "all_failed"  // the first Options.FailFast requests failed
+	Interrupted Ending = "interrupted" // the context ended
+)
+
+// Result is what a run gave.
+type Result struct {
+	Records  []metric.Record // one for each request of the workload, by index
+	Clock    metric.Clock
+	Identity string // what was asked
+	Sent     string // hash of what was sent
+	Ending   Ending
+	Stopped  string        // what Observe answered
+	Share    float64       // of the requests, those that ended by themselves
+	Elapsed  time.Duration // on the measurement's clock
+	CPU      float64       // CPU seconds of this process a second of wall time, while it ran
+}
+
+// Progress is how a run stands at an instant of the measurement's clock.
+type Progress struct {
+	Elapsed        time.Duration
+	Total          int // requests of the workload
+	Sent           int
+	Done           int // ended, failures included
+	Failed         int
+	InputTokens    int // of successful requests that ended
+	OutputTokens   int
+	StreamedTokens int // events' tokens so far, of all requests
+	Share          float64
+}
+
+// Run sends the workload and records every request. When ctx ends, it returns what it has with ctx's error.
+func Run(ctx context.Context, t Target, o Options) (Result, error) { return Result{}, nil }
+
+// Warm sends the workload's warm-up requests, whose answers are dropped; nothing is sent in law time, where nothing is ever cold.
+func Warm(ctx context.Context, t Target, o Options) error { return nil }
+
+// Probe asks for one real streamed completion; nil when at least one token came and the stream ended well.
+func Probe(ctx context.Context, t Target) error { return nil }
+
+// DetectLawTime tells whether a server keeps law time.
+func DetectLawTime(ctx context.Context, url string) bool { return false }
+
+// LoadShareGPT reads a dataset file in the public ShareGPT format; hash is that of its content.
+func LoadShareGPT(path string) (rows []workload.Row, hash string, err error) { return nil, "", nil }

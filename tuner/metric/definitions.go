@@ -1,0 +1,157 @@
+package metric
+
+import (
+	"sort"
+	"strings"
+)
+
+// Definition says what a metric means. Base units: seconds, tokens/s, requests/s, a ratio from 0 to 1, counts.
+type Definition struct {
+	Name    string
+	Unit    string // "s", "tokens/s", "requests/s", "ratio", "tokens", "requests", "tokens/event"
+	Help    string
+	Formula string
+	Better  string // "higher", "lower", or empty: no goal by itself
+	// Statistics says that the name stands for its family: mean_NAME, p50_NAME, p90_NAME, p95_NAME, p99_NAME.
+	Statistics bool
+}
+
+// Statistics are the prefixes of a family's members. Percentiles interpolate linearly between the two nearest values.
+var Statistics = []string{"mean", "p50", "p90", "p95", "p99"}
+
+// definitions is every metric's one definition. sent, first, last, end are instants of a request (first and last: its first and last
+// event with tokens), out its completion tokens and in its prompt tokens by usage. Only successful requests count, except where it says otherwise.
+var definitions = []Definition{
+	{Name: "success_rate", Unit: "ratio", Better: "higher", Help: "share of the requests asked for that succeeded", Formula: "successful / asked; a request that was never sent counts as asked"},
+	{Name: "request_throughput", Unit: "requests/s", Better: "higher", Help: "successful requests a second over the whole run", Formula: "successful / duration"},
+	{Name: "input_token_throughput", Unit: "tokens/s", Better: "higher", Help: "prompt tokens a second over the whole run", Formula: "sum(in) / duration"},
+	{Name: "output_token_throughput", Unit: "tokens/s", Better: "higher", Help: "generated tokens a second over the whole run", Formula: "sum(out) / duration"},
+	{Name: "total_token_throughput", Unit: "tokens/s", Better: "higher", Help: "prompt and generated tokens a second over the whole run", Formula: "sum(in + out) / duration"},
+	{Name: "request_throughput_per_gpu", Unit: "requests/s", Better: "higher", Help: "request_throughput for one GPU", Formula: "request_throughput / GPUs"},
+	{Name: "input_token_throughput_per_gpu", Unit: "tokens/s", Better: "higher", Help: "input_token_throughput for one GPU", Formula: "input_token_throughput / GPUs"},
+	{Name: "output_token_throughput_per_gpu", Unit: "tokens/s", Better: "higher", Help: "output_token_throughput for one GPU", Formula: "output_token_throughput / GPUs"},
+	{Name: "total_token_throughput_per_gpu", Unit: "tokens/s", Better: "higher", Help: "total_token_throughput for one GPU", Formula: "total_token_throughput / GPUs"},
+	{Name: "ttft", Unit: "s", Better: "lower", Statistics: true, Help: "time to first token, with the wait in the client's queue", Formula: "first - scheduled"},
+	{Name: "ttft_sent", Unit: "s", Better: "lower", Statistics: true, Help: "time to first token as the server saw it", Formula: "first - sent"},
+	{Name: "tpot", Unit: "s", Better: "lower", Statistics: true, Help: "time per output token, first token excluded", Formula: "(last - first) / (out - tokens of the first event), a value a request; none when nothing follows the first event"},
+	{Name: "itl", Unit: "s", Better: "lower", Statistics: true, Help: "inter-token latency; believable only when tokens_per_event is about 1", Formula: "gaps between successive events, pooled over all requests; a gap before an event of k tokens counts as k gaps of a k-th"},
+	{Name: "latency", Unit: "s", Better: "lower", Statistics: true, Help: "end-to-end latency, with the wait in the client's queue", Formula: "last - scheduled"},
+	{Name: "latency_sent", Unit: "s", Better: "lower", Statistics: true, Help: "end-to-end latency as the server saw it", Formula: "last - sent"},
+	{Name: "latency_per_output_token", Unit: "s", Better: "lower", Statistics: true, Help: "latency spread over all output tokens, the first included; some tools print it as TPOT", Formula: "sum(last - sent) / sum(out); percentiles of (last - sent) / out weighted by out"},
+	{Name: "duration", Unit: "s", Better: "lower", Help: "length of the run", Formula: "latest end - earliest sent, failed requests included"},
+	{Name: "input_tokens", Unit: "tokens", Help: "prompt tokens", Formula: "sum(in)"},
+	{Name: "output_tokens", Unit: "tokens", Help: "generated tokens", Formula: "sum(out)"},
+	{Name: "successful_requests", Unit: "requests", Better: "higher", Help: "requests that succeeded", Formula: "count"},
+	{Name: "failed_requests", Unit: "requests", Better: "lower", Help: "requests that did not succeed, never sent ones included", Formula: "asked - successful"},
+	{Name: "peak_concurrency", Unit: "requests", Help: "most requests in flight at one instant, failed ones included", Formula: "max over time of requests with sent <= t < end"},
+	{Name: "peak_output_token_throughput", Unit: "tokens/s", Help: "generated tokens in the busiest whole second, counted from the first send", Formula: "max over seconds of tokens that came in it"},
+	{Name: "tokens_per_event", Unit: "tokens/event", Help: "tokens in a streamed event; above 1 the gaps between events are not gaps between tokens", Formula: "sum(out) / count of events with tokens"},
+	{Name: "client_lag_p50", Unit: "s", Better: "lower", Help: "the load generator's own lateness, median", Formula: "sent - max(scheduled, instant a slot became free), over every request sent"},
+	{Name: "client_lag_p99", Unit: "s", Better: "lower", Help: "the load generator's own lateness, 99th percentile", Formula: "as client_lag_p50"},
+	{Name: "client_lag_max", Unit: "s", Better: "lower", Help: "the load generator's own lateness, worst", Formula: "as client_lag_p50"},
+}
+
+// aliases are other tools' names of families.
+var aliases = map[string]string{"e2e": "latency", "e2el": "latency", "e2e_latency": "latency"}
+
+// Definitions lists every metric, a family as one row.
+func Definitions() []Definition { return append([]Definition(nil), definitions...) }
+
+// Names lists every name under which Compute gives a value, in the order of the definitions.
+func Names() []string {
+	var names []string
+	for _, d := range definitions {
+		if !d.Statistics {
+			names = append(names, d.Name)
+			continue
+		}
+		for _, s := range Statistics {
+			names = append(names, s+"_"+d.Name)
+		}
+	}
+	return names
+}
+
+// Lookup finds the definition of a metric by any name that people use for it; the definition's Name is the canonical one, never a family's.
+func Lookup(name string) (Definition, bool) {
+	for _, d := range definitions {
+		if !d.Statistics && d.Name == name {
+			return d, true
+		}
+	}
+	stat, family, found := strings.Cut(name, "_")
+	if !found {
+		return Definition{}, false
+	}
+	if stat == "median" {
+		stat = "p50"
+	}
+	if full, ok := aliases[family]; ok {
+		family = full
+	}
+	for _, s := range Statistics {
+		for _, d := range definitions {
+			if d.Statistics && s == stat && d.Name == family {
+				d.Name, d.Statistics = stat+"_"+family, false
+				return d, true
+			}
+		}
+	}
+	return Definition{}, false
+}
+
+// Canonical gives the name under which Compute reports a metric: median_ttft is p50_ttft, p95_e2e is p95_latency.
+func Canonical(name string) (string, bool) {
+	d, ok := Lookup(name)
+	return d.Name, ok
+}
+
+// Known tells whether a name, or an alias of one, is a metric.
+func Known(name string) bool {
+	_, ok := Lookup(name)
+	return ok
+}
+
+// Unit is a metric's unit; empty when the name is not known.
+func Unit(name string) string {
+	d, _ := Lookup(name)
+	return d.Unit
+}
+
+// Near is the known name that is nearest to a wrong one; empty when none is near. A name without a statistic gets p95_.
+func Near(name string) string {
+	if Known("p95_" + name) {
+		canonical, _ := Canonical("p95_" + name)
+		return canonical
+	}
+	candidates := Names()
+	sort.Strings(candidates)
+	best, least := "", len(name)/2+1
+	for _, c := range candidates {
+		if d := distance(name, c); d < least {
+			best, least = c, d
+		}
+	}
+	return best
+}
+
+// distance is the number of letters to insert, drop or replace to turn a into b.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		diagonal := row[0]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			change := diagonal
+			if a[i-1] != b[j-1] {
+				change++
+			}
+			diagonal = row[j]
+			row[j] = min(change, row[j]+1, row[j-1]+1)
+		}
+	}
+	return row[len(b)]
+}
