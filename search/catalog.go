@@ -14,7 +14,7 @@ var catalog = []struct {
 	make func() tuner.Sampler
 }{
 	{"random", func() tuner.Sampler { return random{} }},
-	{"tpe", func() tuner.Sampler { return random{} }},
+	{"tpe", func() tuner.Sampler { return newTPE() }},
 	{"goptuna-tpe", func() tuner.Sampler { return random{} }},
 }
 

@@ -3,6 +3,7 @@ package search
 import (
 	"math/rand/v2"
 
+	"autotune/space"
 	"autotune/tuner"
 )
 
@@ -14,7 +15,7 @@ func (random) Suggest(p tuner.Problem, h tuner.History, ask tuner.Ask) (tuner.Pr
 	if move, ok := OpeningMoves(p, h); ok {
 		return move, nil
 	}
-	return drawRandom(p, source(ask), h.Taken(), "random")
+	return drawRandom(p, source(ask), asked(h), "random")
 }
 
 // source makes the random source of one ask, so that the next point is a function of the study file alone.
@@ -22,8 +23,14 @@ func source(ask tuner.Ask) *rand.Rand {
 	return rand.New(rand.NewPCG(ask.Seed, uint64(ask.Number)))
 }
 
-func drawRandom(p tuner.Problem, r *rand.Rand, taken func(key string) bool, why string) (tuner.Proposal, error) {
-	point, ok := p.Space.Draw(r, taken)
+// asked refuses the points that were asked before, under whatever spelling.
+func asked(h tuner.History) func(space.Point) bool {
+	taken := h.Taken()
+	return func(p space.Point) bool { return taken(p.Key()) }
+}
+
+func drawRandom(p tuner.Problem, r *rand.Rand, refused func(space.Point) bool, why string) (tuner.Proposal, error) {
+	point, ok := p.Space.Draw(r, refused)
 	if !ok {
 		return tuner.Proposal{}, tuner.ErrExhausted
 	}

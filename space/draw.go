@@ -16,12 +16,12 @@ func (s *Space) Random(r *rand.Rand) Point {
 	return s.Build(func(p Param, _ Lookup) Value { return p.Domain.Sample(r) })
 }
 
-// Draw returns a random point that keeps the rules and is not taken: by bounded rejection, then by enumeration
-// from the start. ok is false when none is left (or none within EnumerationLimit points).
-func (s *Space) Draw(r *rand.Rand, taken func(key string) bool) (p Point, ok bool) {
+// Draw returns a random point that keeps the rules and is not refused (as taken, say): by bounded rejection, then by
+// enumeration from the start. ok is false when none is left (or none within EnumerationLimit points).
+func (s *Space) Draw(r *rand.Rand, refused func(Point) bool) (p Point, ok bool) {
 	for range drawTries {
 		p := s.Random(r)
-		if !taken(p.Key()) && s.Keeps(p) {
+		if !refused(p) && s.Keeps(p) {
 			return p, true
 		}
 	}
@@ -32,7 +32,7 @@ func (s *Space) Draw(r *rand.Rand, taken func(key string) bool) (p Point, ok boo
 		if seen++; seen > EnumerationLimit || len(left) == 1024 {
 			break
 		}
-		if !taken(p.Key()) && s.Keeps(p) {
+		if !refused(p) && s.Keeps(p) {
 			left = append(left, p)
 		}
 	}
