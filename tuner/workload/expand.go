@@ -1,13 +1,129 @@
 package workload
 
-// Validate says what is wrong with a workload; nil when nothing is.
-func (s Spec) Validate() error { return nil }
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+)
 
-// Expand makes the requests in order of arrival, a function of the spec and the rows alone. Rows are needed for ShareGPT only.
-func (s Spec) Expand(rows []Row) ([]Request, error) { return nil, nil }
+// Streams of random numbers that are made from one seed, so that they do not repeat each other.
+const (
+	streamRows    = 0x726f7773
+	streamInputs  = 0x696e7075
+	streamOutputs = 0x6f757470
+)
+
+// Expand makes the requests in order of arrival, a function of the spec and the rows alone. Rows are needed for ShareGPT only:
+// each chosen row is sent once, and the seed says which.
+func (s Spec) Expand(rows []Row) ([]Request, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	requests := make([]Request, s.Requests)
+	if s.Dataset == Random {
+		for i := range requests {
+			requests[i] = Request{Index: i, Arrival: s.arrival(i), Input: s.InputTokens, Output: s.OutputTokens}
+		}
+		return requests, nil
+	}
+	if len(rows) < s.Requests {
+		return nil, fmt.Errorf("the dataset has %d usable conversations, the workload asks for %d requests; try a larger file or fewer requests", len(rows), s.Requests)
+	}
+	chosen := rand.New(rand.NewPCG(s.Seed, streamRows)).Perm(len(rows))
+	for i := range requests {
+		row := rows[chosen[i]]
+		requests[i] = Request{Index: i, Arrival: s.arrival(i), Output: row.Output, Text: row.Prompt}
+		if s.OutputTokens > 0 {
+			requests[i].Output = s.OutputTokens
+		}
+	}
+	return requests, nil
+}
 
 // ExpandLengths makes the requests of a ShareGPT workload without its file: token-id prompts whose lengths have the given means.
-func (s Spec) ExpandLengths(meanIn, meanOut float64) ([]Request, error) { return nil, nil }
+func (s Spec) ExpandLengths(meanIn, meanOut float64) ([]Request, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	requests := ShareGPTLengths(s.Requests, s.Seed, meanIn, meanOut)
+	for i := range requests {
+		requests[i].Arrival = s.arrival(i)
+		if s.OutputTokens > 0 {
+			requests[i].Output = s.OutputTokens
+		}
+	}
+	return requests, nil
+}
 
-// ShareGPTLengths draws n pairs of prompt and answer lengths in tokens.
-func ShareGPTLengths(n int, seed uint64, meanIn, meanOut float64) []Request { return nil }
+// arrival is a constant rate, rounded down to the microsecond, to which all instants are kept.
+func (s Spec) arrival(i int) time.Duration {
+	if s.Rate <= 0 {
+		return 0
+	}
+	return time.Duration(float64(i)/s.Rate*1e6) * time.Microsecond
+}
+
+// Shape of ShareGPT's first turns: many short prompts and a long tail, answers less spread. The spreads are ours, estimated, not published:
+// a log-normal of spread 1.3 has a mean 2.3 times its median, one of 1.0 has 1.6 times.
+const (
+	spreadIn     = 1.3
+	spreadOut    = 1.0
+	shortestTurn = 4    // tokens; the public benchmark tools drop shorter ones
+	longestTurn  = 4096 // tokens
+)
+
+// ShareGPTLengths draws n pairs of prompt and answer lengths in tokens, log-normal and cut to 4..4096, whose means are the given ones to
+// within half a token in total. Every n-th part of the distribution is drawn once, so that two seeds differ in order only.
+func ShareGPTLengths(n int, seed uint64, meanIn, meanOut float64) []Request {
+	in := lengths(n, meanIn, spreadIn, rand.New(rand.NewPCG(seed, streamInputs)))
+	out := lengths(n, meanOut, spreadOut, rand.New(rand.NewPCG(seed, streamOutputs)))
+	requests := make([]Request, n)
+	for i := range requests {
+		requests[i] = Request{Index: i, Input: in[i], Output: out[i]}
+	}
+	return requests
+}
+
+func lengths(n int, mean, spread float64, rng *rand.Rand) []int {
+	shape := make([]float64, n)
+	for i := range shape {
+		shape[i] = math.Exp(spread * math.Sqrt2 * math.Erfinv(2*(float64(i)+0.5)/float64(n)-1))
+	}
+	want := int(math.Round(mean * float64(n)))
+	// The cut moves the mean, so the scale is searched for; the sum grows with it.
+	low, high := 0.0, 2*mean+longestTurn
+	for range 60 {
+		if middle := (low + high) / 2; total(scaled(shape, middle)) < want {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	out := scaled(shape, high)
+	// What rounding left over is taken from the longest that are not cut, one token each.
+	for i, over := n-1, total(out)-want; i >= 0 && over > 0; i-- {
+		if out[i] > shortestTurn && out[i] < longestTurn {
+			out[i]--
+			over--
+		}
+	}
+	rng.Shuffle(n, func(i, j int) { out[i], out[j] = out[j], out[i] })
+	return out
+}
+
+func scaled(shape []float64, by float64) []int {
+	out := make([]int, len(shape))
+	for i, x := range shape {
+		out[i] = int(math.Round(min(max(x*by, shortestTurn), longestTurn)))
+	}
+	return out
+}
+
+func total(values []int) int {
+	sum := 0
+	for _, v := range values {
+		sum += v
+	}
+	return sum
+}

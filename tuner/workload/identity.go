@@ -1,4 +1,55 @@
 package workload
 
-// Identity is what a workload asks: only measurements of equal identities are ever compared. The seed is no part of it, the file's content is.
-func (s Spec) Identity(fileHash string) string { return "" }
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+)
+
+// Identity is what a workload asks: only measurements of equal identities are ever compared. Name, path, seed and the limits after which
+// one gives up are no part of it; the content of the dataset's file is.
+func (s Spec) Identity(fileHash string) string {
+	asked := struct {
+		Dataset        string
+		File           string
+		InputTokens    int
+		OutputTokens   int
+		Requests       int
+		Rate           float64
+		MaxConcurrency int
+		Warmup         int
+		Endpoint       string
+	}{s.Dataset, fileHash, s.InputTokens, s.OutputTokens, s.Requests, s.Rate, s.MaxConcurrency, s.Warmup, s.Endpoint}
+	if s.Dataset == Random {
+		asked.File = ""
+	}
+	text, err := json.Marshal(asked)
+	if err != nil { // a rate that is no number; Validate refuses it
+		text = fmt.Append(nil, asked)
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
+}
+
+// Digest is the hash of one prompt as it was sent.
+type Digest [sha256.Size]byte
+
+// DigestOf hashes a prompt's bytes as they stand in the request.
+func DigestOf(prompt []byte) Digest { return sha256.Sum256(prompt) }
+
+// SentHash is the hash of what was sent: every prompt, the forced lengths and the arrivals, in order. Digests of requests that were not
+// sent are zero. Two measurements with equal hashes sent the same bytes at the same planned instants.
+func SentHash(requests []Request, digests []Digest) string {
+	h := sha256.New()
+	var fixed [24]byte
+	for i, r := range requests {
+		binary.LittleEndian.PutUint64(fixed[0:], uint64(r.Index))
+		binary.LittleEndian.PutUint64(fixed[8:], uint64(r.Arrival))
+		binary.LittleEndian.PutUint64(fixed[16:], uint64(r.Output))
+		h.Write(fixed[:])
+		h.Write(digests[i][:])
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
