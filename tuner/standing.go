@@ -93,3 +93,21 @@ func (h History) Failures() []Failure {
 	}
 	return out
 }
+
+// Name is how a kind of failure is called for people: out of memory (serve).
+func (f Failure) Name() string {
+	name := map[Reason]string{ReasonMemory: "out of memory", ReasonInfeasible: "cannot work", ReasonTransient: "failed twice for a passing reason",
+		ReasonCheckpoint: "broken checkpoint", ReasonEnvironment: "the machine", ReasonUser: "impossible request", ReasonUnknown: "unknown cause"}[f.Reason]
+	if s := map[string]string{"low_success": "low success rate", "hang": "hung", "interrupted": "interrupted too often"}[f.Signature]; s != "" {
+		name = s
+	}
+	if name == "" {
+		name = string(f.Reason)
+	}
+	return name + " (" + string(f.Phase) + ")"
+}
+
+// FailureOf is the kind of failure that an infeasible outcome is.
+func FailureOf(o Outcome) Failure {
+	return Failure{Reason: o.Reason, Signature: o.Signature, Phase: o.Phase, Example: o.Evidence}
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"autotune/runner/engine"
+	"autotune/space"
+	"autotune/tuner"
+	"autotune/tuner/studyfile"
+)
+
+// inputs is what a study's problem is made from besides its spec. It is stored with the study, so that a resume sees the same problem.
+type inputs struct {
+	Autotune string      `json:"autotune"` // version that began the study
+	Catalog  string      `json:"catalog"`  // of the engine definitions
+	Folder   string      `json:"folder"`   // of the spec: relative dataset paths start there
+	Host     engine.Host `json:"host"`
+	Rehearse bool        `json:"rehearse,omitempty"`
+	Noise    float64     `json:"noise,omitempty"` // of a rehearsal
+	FileHash string      `json:"file_hash,omitempty"`
+}
+
+// assembly is a study ready to be looked at or run.
+type assembly struct {
+	spec     *studyfile.Spec
+	inputs   inputs
+	engines  map[string]*engine.Definition
+	problem  tuner.Problem
+	warnings []string
+}
+
+// assemble makes the problem from a spec and what is known of the machine. Errors are the spec's.
+func assemble(spec *studyfile.Spec, in inputs) (*assembly, error) {
+	a := &assembly{spec: spec, inputs: in, engines: map[string]*engine.Definition{}}
+	var wrong studyfile.Errors
+	for _, e := range spec.Engines {
+		d, ok := engine.Find(e.Name)
+		if !ok {
+			wrong = append(wrong, a.fieldError("unknown engine", e.Name, engineNames(), "engines", e.Name))
+			continue
+		}
+		a.engines[e.Name] = d
+		wrong = append(wrong, a.checkFlags(e, d)...)
+	}
+	if len(wrong) > 0 {
+		return nil, &exitError{code: exitUsage, err: wrong}
+	}
+	return a, a.makeProblem()
+}
+
+func engineNames() string {
+	var names []string
+	for _, d := range engine.Catalog() {
+		names = append(names, d.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+func (a *assembly) fieldError(problem, found, allowed string, path ...string) studyfile.FieldError {
+	line, column := a.spec.Place(path...)
+	return studyfile.FieldError{File: a.spec.Source, Line: line, Column: column, Key: strings.Join(path, "."), Problem: problem, Found: found, Allowed: allowed}
+}
+
+// checkFlags refuses other spellings of known flags (rules and exports go by the long name) and values that the engine's parser would refuse, and notes unknown flags.
+func (a *assembly) checkFlags(e studyfile.Engine, d *engine.Definition) studyfile.Errors {
+	var wrong studyfile.Errors
+	for _, p := range e.Params {
+		f, known := d.Flag(p.Flag)
+		section := map[bool]string{true: "fixed", false: "space"}[p.Fixed]
+		switch {
+		case !known:
+			note := fmt.Sprintf("%s: the catalog does not know the flag %s: it is passed through as written", e.Name, p.Flag)
+			if near := d.Near(p.Flag); near != "" {
+				note += fmt.Sprintf(" (did you mean %s?)", near)
+			}
+			a.warnings = append(a.warnings, note)
+		case f.Name != p.Flag && !strings.Contains(p.Flag, "."):
+			wrong = append(wrong, a.fieldError("another spelling of a flag", p.Flag, f.Name, "engines", e.Name, section, p.Flag))
+		default:
+			if err := d.CheckDomain(p.Flag, p.Domain); err != nil {
+				wrong = append(wrong, a.fieldError(err.Error(), "", "", "engines", e.Name, section, p.Flag))
+			}
+		}
+	}
+	return wrong
+}
+
+func (a *assembly) makeProblem() error {
+	var constraints []space.Constraint
+	var rewrites []space.Rewrite
+	w := a.spec.Workload
+	for _, e := range a.spec.Engines {
+		c, r := a.engines[e.Name].Rules(a.inputs.Host, engine.Model{}, w.InputTokens+w.OutputTokens)
+		constraints, rewrites = append(constraints, c...), append(rewrites, r...)
+	}
+	resolved := a.spec.Resolve(func(name, flag string) (space.Value, bool) {
+		return a.engines[name].ResolvedDefault(flag, a.inputs.Host)
+	})
+	p, err := resolved.Problem(constraints, rewrites)
+	if err != nil {
+		return &exitError{code: exitUsage, err: err}
+	}
+	p.Hungry = map[string]float64{}
+	for name, d := range a.engines {
+		for flag, weight := range d.Hungry() {
+			p.Hungry[name+"."+flag] = weight
+		}
+	}
+	for _, b := range p.Baselines {
+		if c, broken := p.Space.Broken(b); broken {
+			a.warnings = append(a.warnings, fmt.Sprintf("the baseline of %s cannot run: %s", b.Engine(), c.Reason))
+		}
+	}
+	a.problem = p
+	return nil
+}
+
+// settings are the flags of a point as its engine takes them.
+func (a *assembly) settings(p space.Point) []engine.Setting {
+	var out []engine.Setting
+	for _, q := range a.problem.Space.Params() {
+		if q.Flag == "" || q.Engine != p.Engine() {
+			continue
+		}
+		if v, ok := p.Get(q.Name); ok {
+			out = append(out, engine.Setting{Flag: q.Flag, Value: v})
+		}
+	}
+	return out
+}
+
+// model is the checkpoint of a point.
+func (a *assembly) model(p space.Point) string {
+	if v, ok := p.Get("checkpoint"); ok {
+		return v.String()
+	}
+	return a.spec.Models[0]
+}
+
+func (in inputs) encode() []byte {
+	text, err := json.Marshal(in)
+	if err != nil {
+		panic("inputs without JSON: " + err.Error()) // numbers are finite
+	}
+	return text
+}

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"autotune/runner/deploy"
+	"autotune/runner/engine"
+	"autotune/tuner/studyfile"
+)
+
+type checkOptions struct {
+	json     bool
+	rehearse bool
+}
+
+func newCheck(w *world) *cobra.Command {
+	var o checkOptions
+	cmd := &cobra.Command{
+		Use: "check SPEC", Short: "Validate a spec and show its space, what is excluded and why, and the budget",
+		Long: `Validate a spec: every mistake is printed with its line. Then show the search space, the rules that exclude configurations and how many,
+each engine's baseline command, the workload, the budget, and what is worth a warning. Nothing is launched.` + exitStatuses(statusDone, statusFailed, statusUsage),
+		Example: "  autotune check glm.yaml\n  autotune check glm.yaml --json",
+		Args:    exactArgs(1, "one spec file"),
+		RunE:    func(_ *cobra.Command, args []string) error { return runCheck(w, args[0], o) },
+	}
+	cmd.Flags().BoolVar(&o.json, "json", false, "print the result as JSON")
+	return cmd
+}
+
+// checkReport is what check found. Its JSON keys are documented and stay.
+type checkReport struct {
+	Name      string            `json:"name"`
+	Valid     bool              `json:"valid"`
+	Errors    []string          `json:"errors,omitempty"`
+	Goal      string            `json:"goal"`
+	Engines   []string          `json:"engines"`
+	Points    int               `json:"points"`       // distinct configurations that keep every rule
+	Exact     bool              `json:"points_exact"` // false: the space is larger than was counted
+	Excluded  []excluded        `json:"excluded"`     // by rule
+	Baselines map[string]string `json:"baselines"`    // engine to command
+	Trials    int               `json:"budget_trials"`
+	WallClock string            `json:"budget_wall_clock,omitempty"`
+	Sampler   string            `json:"sampler"`
+	Warnings  []string          `json:"warnings"`
+}
+
+type excluded struct {
+	Rule   string `json:"rule"`
+	Reason string `json:"reason"`
+	Points int    `json:"points"`
+}
+
+// censusLimit bounds how many points check looks at: about a second.
+const censusLimit = 200_000
+
+func runCheck(w *world, path string, o checkOptions) error {
+	spec, err := readSpec(path)
+	if err == nil {
+		var a *assembly
+		if a, err = assemble(spec, w.newInputs(spec, path)); err == nil {
+			return printCheck(w.out, checkAssembly(a), o.json)
+		}
+	}
+	var wrong studyfile.Errors
+	if !o.json || !errors.As(err, &wrong) {
+		return err
+	}
+	r := checkReport{Warnings: []string{}}
+	for _, e := range wrong {
+		r.Errors = append(r.Errors, e.Error())
+	}
+	if err := printCheck(w.out, r, true); err != nil {
+		return err
+	}
+	return &exitError{code: exitUsage, err: errors.New("")}
+}
+
+// readSpec reads and parses a spec file.
+func readSpec(path string) (*studyfile.Spec, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, trying(usage("reading the spec: %w", err), "autotune init writes a spec to start from")
+	}
+	spec, err := studyfile.Parse(path, text)
+	if err != nil {
+		return nil, &exitError{code: exitUsage, err: err}
+	}
+	return spec, nil
+}
+
+// newInputs says what a new study on this machine is made from.
+func (w *world) newInputs(spec *studyfile.Spec, path string) inputs {
+	folder, err := filepath.Abs(filepath.Dir(path))
+	if err != nil {
+		folder = filepath.Dir(path)
+	}
+	return inputs{Autotune: version, Catalog: engine.CatalogVersion, Folder: folder, Host: engine.Host{GPUs: spec.GPUs}}
+}
+
+func checkAssembly(a *assembly) checkReport {
+	s := a.spec
+	r := checkReport{Name: s.Name, Valid: true, Goal: s.Goal.String(), Trials: s.Budget.Trials, Sampler: s.Sampler, Warnings: slices.Clone(a.warnings), Baselines: map[string]string{}, Excluded: []excluded{}}
+	if s.Budget.WallClock > 0 {
+		r.WallClock = s.Budget.WallClock.String()
+	}
+	var removed map[string]int
+	r.Points, removed, r.Exact = a.problem.Space.Census(censusLimit)
+	reasons := map[string]string{}
+	for _, c := range a.problem.Space.Constraints() {
+		reasons[c.ID] = c.Reason
+	}
+	for _, id := range slices.Sorted(maps.Keys(removed)) {
+		r.Excluded = append(r.Excluded, excluded{Rule: id, Reason: reasons[id], Points: removed[id]})
+	}
+	for _, b := range a.problem.Baselines {
+		r.Engines = append(r.Engines, b.Engine())
+		r.Baselines[b.Engine()] = deploy.Shell(a.export(b))
+	}
+	if w := datasetWarning(a); w != "" {
+		r.Warnings = append(r.Warnings, w)
+	}
+	if r.Exact && r.Points == 0 {
+		r.Warnings = append(r.Warnings, "the rules leave no configuration at all")
+	}
+	return r
+}
+
+// datasetWarning says that the dataset's file cannot be read.
+func datasetWarning(a *assembly) string {
+	path := a.datasetPath()
+	if path == "" {
+		return ""
+	}
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Sprintf("the dataset file %s does not exist: run needs it; a rehearsal uses the published statistics of its lengths instead", path)
+	}
+	if err != nil {
+		return fmt.Sprintf("the dataset file cannot be read: %v", err)
+	}
+	if err := f.Close(); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// datasetPath is where the workload's file lies, relative paths seen from the spec's folder; empty when it has none.
+func (a *assembly) datasetPath() string {
+	path := a.spec.Workload.Path
+	if path == "" || filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(a.inputs.Folder, path)
+}
+
+func printCheck(out io.Writer, r checkReport, asJSON bool) error {
+	if asJSON {
+		return printJSON(out, r)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s is valid: %s\n", r.Name, r.Goal)
+	more := map[bool]string{false: "more than "}[r.Exact]
+	fmt.Fprintf(&b, "\nSpace     %s%d configurations over %s, sampler %s\n", more, r.Points, strings.Join(r.Engines, " and "), r.Sampler)
+	for _, e := range r.Excluded {
+		fmt.Fprintf(&b, "Excluded  %d points: %s [%s]\n", e.Points, e.Reason, e.Rule)
+	}
+	fmt.Fprintf(&b, "Budget    %s\n", budgetLine(r))
+	for _, name := range r.Engines {
+		fmt.Fprintf(&b, "\nBaseline of %s:\n%s\n", name, strings.TrimRight(r.Baselines[name], "\n"))
+	}
+	for _, warning := range r.Warnings {
+		fmt.Fprintf(&b, "\nWarning: %s\n", warning)
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+func budgetLine(r checkReport) string {
+	parts := []string{"no limit on trials"}
+	if r.Trials > 0 {
+		parts[0] = fmt.Sprintf("%d trials, baselines included", r.Trials)
+	}
+	if r.WallClock != "" {
+		parts = append(parts, r.WallClock+" of running")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// printJSON writes a value as indented JSON, with < and & as they are.
+func printJSON(out io.Writer, v any) error {
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}

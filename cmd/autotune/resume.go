@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"autotune/store"
+	"autotune/tuner"
+	"autotune/tuner/studyfile"
+)
+
+type resumeOptions struct {
+	trials       int
+	wallClock    time.Duration
+	acceptEngine bool
+	spec         string
+	acceptSpace  bool
+}
+
+func newResume(w *world) *cobra.Command {
+	var o resumeOptions
+	cmd := &cobra.Command{
+		Use: "resume STUDY", Short: "Go on with a study after Ctrl-C, a crash or a reboot, or with a larger budget",
+		Long: `Go on with a study where it stands. The spec is inside the study file. A trial that was in flight is asked again under its own number.
+
+--trials and --wall-clock set a new budget, of the whole study. With --spec FILE a changed search space is shown as a difference, and taken with
+--accept-space-change: earlier trials keep their values, those outside the new space are shown and no longer learned from.
+Another version of an engine is refused without --accept-engine-change; with it earlier trials are kept, marked stale, and the baseline is measured again.` +
+			exitStatuses(statusDone, statusFailed, statusUsage, statusNone, statusInterrupted),
+		Example: "  autotune resume glm.db\n  autotune resume glm.db --trials 90 --wall-clock 14h",
+		Args:    exactArgs(1, "one study file"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return runResume(cmd.Context(), w, args[0], o) },
+	}
+	f := cmd.Flags()
+	f.IntVar(&o.trials, "trials", 0, "the study's budget of trials from now on, earlier ones included")
+	f.DurationVar(&o.wallClock, "wall-clock", 0, "the study's budget of running time from now on, earlier sittings included")
+	f.BoolVar(&o.acceptEngine, "accept-engine-change", false, "go on although an engine has another version than before")
+	f.StringVar(&o.spec, "spec", "", "a spec whose search space, budget and limits replace the stored ones")
+	f.BoolVar(&o.acceptSpace, "accept-space-change", false, "go on with the changed space of --spec")
+	return cmd
+}
+
+func runResume(ctx context.Context, w *world, path string, o resumeOptions) error {
+	if o.trials < 0 || o.wallClock < 0 {
+		return usage("a budget cannot be negative")
+	}
+	db, err := store.Open(path)
+	if err != nil {
+		return storeError(err)
+	}
+	if err := db.Acquire(ctx, "autotune resume"); err != nil {
+		return storeError(errors.Join(err, db.Close()))
+	}
+	s, err := reopen(ctx, w, db, o)
+	if err != nil {
+		return errors.Join(err, db.Close())
+	}
+	rows, err := w.readDataset(s.assembly)
+	if err != nil {
+		return errors.Join(err, db.Close())
+	}
+	if rows.hash != s.inputs.FileHash {
+		return errors.Join(trying(usage("the dataset file %s is not the one that the study has measured with", s.datasetPath()), "the old file, or a new study"), db.Close())
+	}
+	return w.tune(ctx, s, sitting{path: path, dataset: rows, acceptEngine: o.acceptEngine})
+}
+
+// reopen reads the study, under a new spec or budget if asked.
+func reopen(ctx context.Context, w *world, db *store.DB, o resumeOptions) (*opened, error) {
+	study, err := db.ReadStudy(ctx)
+	if err != nil {
+		return nil, storeError(err)
+	}
+	revised, err := o.revise(w, study)
+	if err != nil {
+		return nil, err
+	}
+	if revised != nil {
+		// The problem must be valid before the file says so.
+		a, err := reassemble(*revised)
+		if err != nil {
+			return nil, err
+		}
+		db.Bind(a.problem)
+		if err := db.Revise(ctx, *revised); err != nil {
+			return nil, err
+		}
+	}
+	s := &opened{db: db}
+	return s, s.read(ctx)
+}
+
+// revise is the study under the new budget and spec; nil when nothing changes.
+func (o resumeOptions) revise(w *world, study tuner.Study) (*tuner.Study, error) {
+	changed := false
+	if o.spec != "" {
+		now, err := readSpec(o.spec)
+		if err != nil {
+			return nil, err
+		}
+		old, err := studyfile.Parse(study.Source, study.Spec)
+		if err != nil {
+			return nil, err
+		}
+		diff := studyfile.DiffText(old, now)
+		if err := o.permit(old, now, diff); err != nil {
+			return nil, err
+		}
+		if changed = len(diff) > 0; changed {
+			fmt.Fprintf(w.out, "The spec has changed:\n  %s\n", strings.Join(diff, "\n  "))
+			study.Spec, study.Source, study.Budget = now.Text, now.Source, now.Budget
+		}
+	}
+	if o.trials > 0 {
+		study.Budget.Trials, changed = o.trials, true
+	}
+	if o.wallClock > 0 {
+		study.Budget.WallClock, changed = o.wallClock, true
+	}
+	if !changed {
+		return nil, nil
+	}
+	return &study, nil
+}
+
+// permit refuses what would make earlier trials incomparable, and a changed space that nobody has accepted.
+func (o resumeOptions) permit(old, now *studyfile.Spec, diff []string) error {
+	if len(diff) == 0 {
+		return nil
+	}
+	shown := "\n  " + strings.Join(diff, "\n  ")
+	if old.Workload.Identity("") != now.Workload.Identity("") || old.Goal.String() != now.Goal.String() || old.Seed != now.Seed {
+		return trying(usage("the new spec asks another question, so earlier trials could not be compared:%s", shown), "a new study: autotune run %s --study NEW.db", now.Source)
+	}
+	if !o.acceptSpace {
+		return trying(usage("the spec has changed:%s", shown), "again with --accept-space-change to go on with it; earlier trials are kept")
+	}
+	return nil
+}

@@ -1,0 +1,270 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"autotune/runner/deploy"
+	"autotune/space"
+	"autotune/tuner"
+	"autotune/tuner/metric"
+)
+
+type showOptions struct {
+	json        bool
+	definitions bool
+	recompute   bool
+}
+
+func newShow(w *world) *cobra.Command {
+	var o showOptions
+	cmd := &cobra.Command{
+		Use: "show STUDY [TRIAL] | show --definitions", Short: "Show every trial of a study, or all that is known of one",
+		Long: `Without a number, a line for each trial. With one: its flags, command, phases, what the engine reported, every metric, why it was proposed, or why it failed.
+--definitions prints what each metric means and its formula. --recompute computes the metrics again from the stored requests.
+
+With --json: an object, or a list of objects, of number, origin, kind, engine, point (parameter to value, null is default), value, unit, metrics, phase, reason,
+signature, evidence, hint, rule, warnings, argv, env, engine_version, facts, resolved, log, why, command, started, ended, stale, outside, foreign. These keys stay.` +
+			exitStatuses(statusDone, statusFailed, statusUsage),
+		Example: "  autotune show glm.db\n  autotune show glm.db 17\n  autotune show --definitions",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if o.definitions && len(args) == 0 || len(args) == 1 || len(args) == 2 {
+				return nil
+			}
+			return trying(usage("show takes a study file and, if you like, a trial's number"), "autotune show --help")
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.definitions {
+				return printDefinitions(w.out, o.json)
+			}
+			return runShow(cmd.Context(), w, args, o)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&o.json, "json", false, "print the result as JSON")
+	f.BoolVar(&o.definitions, "definitions", false, "print what each metric means")
+	f.BoolVar(&o.recompute, "recompute", false, "compute the metrics again from the stored requests")
+	return cmd
+}
+
+func printDefinitions(out io.Writer, asJSON bool) error {
+	if asJSON {
+		return printJSON(out, metric.Definitions())
+	}
+	var b strings.Builder
+	for _, d := range metric.Definitions() {
+		fmt.Fprintf(&b, "%s [%s]\n  %s\n", d.Name, d.Unit, d.Help)
+		if d.Formula != "" {
+			fmt.Fprintf(&b, "  = %s\n", d.Formula)
+		}
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+func runShow(ctx context.Context, w *world, args []string, o showOptions) (err error) {
+	s, err := look(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.db.Close()) }()
+	if len(args) == 1 {
+		return s.showAll(w.out, o.json)
+	}
+	number, err := strconv.Atoi(args[1])
+	if err != nil || number < 0 {
+		return usage("a trial's number is 0 or more, got %q", args[1])
+	}
+	t, err := s.numbered(number)
+	if err != nil {
+		return err
+	}
+	if o.recompute {
+		return s.recompute(ctx, w.out, t, o.json)
+	}
+	if o.json {
+		return printJSON(w.out, s.view(t))
+	}
+	_, err = io.WriteString(w.out, s.describe(t))
+	return err
+}
+
+func (o *opened) numbered(number int) (tuner.Trial, error) {
+	for _, t := range o.history {
+		if t.Number == number {
+			return t, nil
+		}
+	}
+	return tuner.Trial{}, usage("the study has no trial %d: it has %d trials, from 0", number, len(o.history))
+}
+
+// trialView is a trial for scripts. Its JSON keys are documented and stay.
+type trialView struct {
+	Number    int                    `json:"number"`
+	Origin    tuner.Origin           `json:"origin"`
+	Kind      tuner.Kind             `json:"kind"`
+	Engine    string                 `json:"engine"`
+	Point     map[string]space.Value `json:"point"`
+	Value     *float64               `json:"value"`
+	Unit      string                 `json:"unit"`
+	Feasible  bool                   `json:"feasible"`
+	Metrics   map[string]float64     `json:"metrics,omitempty"`
+	Clock     metric.Clock           `json:"clock,omitempty"`
+	Phase     tuner.Phase            `json:"phase,omitempty"`
+	Reason    tuner.Reason           `json:"reason,omitempty"`
+	Signature string                 `json:"signature,omitempty"`
+	Evidence  string                 `json:"evidence,omitempty"`
+	Hint      string                 `json:"hint,omitempty"`
+	Rule      string                 `json:"rule,omitempty"`
+	Warnings  []string               `json:"warnings,omitempty"`
+	Argv      []string               `json:"argv,omitempty"`
+	Env       []string               `json:"env,omitempty"`
+	Version   string                 `json:"engine_version,omitempty"`
+	Facts     map[string]string      `json:"facts,omitempty"`
+	Resolved  json.RawMessage        `json:"resolved,omitempty"`
+	Log       string                 `json:"log,omitempty"`
+	Why       string                 `json:"why,omitempty"`
+	Command   string                 `json:"command,omitempty"`
+	Started   time.Time              `json:"started"`
+	Ended     *time.Time             `json:"ended"`
+	Stale     bool                   `json:"stale"`
+	Outside   bool                   `json:"outside"`
+	Foreign   bool                   `json:"foreign"`
+}
+
+func (o *opened) view(t tuner.Trial) trialView {
+	c := t.Outcome
+	v := trialView{Number: t.Number, Origin: t.Origin, Kind: c.Kind, Engine: t.Point.Engine(), Point: t.Point.Map(), Unit: metric.Unit(o.problem.Goal.Metric),
+		Feasible: o.problem.Goal.Feasible(t), Phase: c.Phase, Reason: c.Reason, Signature: c.Signature, Evidence: c.Evidence, Hint: c.Hint, Rule: c.Rule,
+		Warnings: c.Warnings, Argv: c.Run.Argv, Env: c.Run.Env, Version: c.Run.EngineVersion, Facts: c.Run.Facts, Resolved: c.Run.Resolved, Log: c.Run.Log,
+		Why: t.Proposal.Why, Started: t.Started, Stale: t.Stale, Outside: t.Outside, Foreign: t.Foreign}
+	if value, ok := o.problem.Goal.Value(c.Measured); ok {
+		v.Value = &value
+	}
+	if c.Measured != nil {
+		v.Metrics, v.Clock = c.Measured.Metrics, c.Measured.Clock
+	}
+	if !t.Point.IsZero() && !t.Outside {
+		v.Command = deploy.Shell(o.export(t.Point))
+	}
+	if !t.Ended.IsZero() {
+		v.Ended = &t.Ended
+	}
+	return v
+}
+
+func (o *opened) showAll(out io.Writer, asJSON bool) error {
+	if asJSON {
+		views := make([]trialView, 0, len(o.history))
+		for _, t := range o.history {
+			views = append(views, o.view(t))
+		}
+		return printJSON(out, views)
+	}
+	var b strings.Builder
+	for _, t := range o.history {
+		fmt.Fprintf(&b, "%4d  %-9s %s\n      %s\n", t.Number, t.Origin, o.oneLine(t), o.flagLine(t))
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// oneLine is a trial's end in a line.
+func (o *opened) oneLine(t tuner.Trial) string {
+	if t.Foreign {
+		return "added by another program"
+	}
+	if t.Outcome.Kind == tuner.Running {
+		return "running"
+	}
+	s := ending(tuner.Progress{Trial: &t, Problem: o.problem})
+	if t.Stale {
+		s += " (stale: another engine version)"
+	}
+	if t.Outside {
+		s += " (outside the present space)"
+	}
+	return s
+}
+
+// flagLine is a trial's configuration: engine, then what is not left at its default.
+func (o *opened) flagLine(t tuner.Trial) string {
+	words := []string{t.Point.Engine()}
+	for name, v := range t.Point.All() {
+		if name != space.EngineParam && !v.IsDefault() {
+			words = append(words, strings.TrimPrefix(name, t.Point.Engine()+".")+"="+v.String())
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// describe writes all that is known of a trial for people.
+func (o *opened) describe(t tuner.Trial) string {
+	var b strings.Builder
+	c := t.Outcome
+	fmt.Fprintf(&b, "Trial     %d of %s, %s\n", t.Number, o.study.Name, t.Origin)
+	fmt.Fprintf(&b, "Outcome   %s\n", o.oneLine(t))
+	for _, row := range [][2]string{{"Evidence", c.Evidence}, {"Hint", c.Hint}, {"Why", t.Proposal.Why}, {"Flags", o.flagLine(t)},
+		{"Version", c.Run.EngineVersion}, {"Log", c.Run.Log}, {"Env", strings.Join(c.Run.Env, " ")}, {"Added", strings.Join(c.Run.Additions, " ")}} {
+		if row[1] != "" {
+			fmt.Fprintf(&b, "%-9s %s\n", row[0], strings.ReplaceAll(strings.TrimSpace(row[1]), "\n", "\n          "))
+		}
+	}
+	for _, warning := range c.Warnings {
+		fmt.Fprintf(&b, "Warning   %s\n", warning)
+	}
+	for _, p := range tuner.Phases {
+		if d, ok := c.Run.Phases[p]; ok {
+			fmt.Fprintf(&b, "Phase     %-8s %s\n", p, d.Round(time.Millisecond))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Run.Facts)) {
+		fmt.Fprintf(&b, "Fact      %s = %s\n", name, c.Run.Facts[name])
+	}
+	if c.Measured != nil {
+		fmt.Fprintf(&b, "Workload  %s, %s time, asked %s, sent %s\n", c.Measured.Workload, c.Measured.Clock, clip(c.Measured.Identity, 16), clip(c.Measured.Sent, 16))
+		writeMetrics(&b, c.Measured.Metrics)
+	}
+	if !t.Point.IsZero() && !t.Outside {
+		fmt.Fprintf(&b, "Command\n%s\n", strings.TrimRight(deploy.Shell(o.export(t.Point)), "\n"))
+	}
+	return b.String()
+}
+
+func writeMetrics(b *strings.Builder, metrics map[string]float64) {
+	for _, d := range metric.Definitions() {
+		if v, ok := metrics[d.Name]; ok {
+			fmt.Fprintf(b, "  %-34s %s\n", d.Name, metric.Format(d.Name, v))
+		}
+	}
+}
+
+// recompute computes a trial's metrics again from its stored requests.
+func (o *opened) recompute(ctx context.Context, out io.Writer, t tuner.Trial, asJSON bool) error {
+	records, err := o.db.Records(ctx, t.Number)
+	if err != nil {
+		return err
+	}
+	if records == nil {
+		return usage("trial %d has no stored requests", t.Number)
+	}
+	metrics := metric.Compute(records, o.spec.GPUs)
+	if asJSON {
+		return printJSON(out, metrics)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Trial %d, computed again from %d requests\n", t.Number, len(records))
+	writeMetrics(&b, metrics)
+	_, err = io.WriteString(out, b.String())
+	return err
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"autotune/runner/deploy"
+	"autotune/runner/engine"
+	"autotune/space"
+	"autotune/tuner"
+	"autotune/tuner/report"
+)
+
+func newStatus(w *world) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "status STUDY", Short: "Show how a study stands, also while it runs",
+		Long: `Show how a study stands: trials by outcome, the baseline, the best so far and its gain, what failed and why. It works while the study runs.
+
+With --json: state (running, interrupted, ended, new), end, trials (counts by outcome), baseline and best (trial, value, metric, unit, engine,
+flags, command), gain, failures (counts by reason), failure_kinds, clock, spent_seconds, warnings. These keys stay.` + exitStatuses(statusDone, statusFailed, statusUsage),
+		Example: "  autotune status glm.db\n  autotune status glm.db --json",
+		Args:    exactArgs(1, "one study file"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return runStatus(cmd.Context(), w, args[0], asJSON) },
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
+	return cmd
+}
+
+func runStatus(ctx context.Context, w *world, path string, asJSON bool) (err error) {
+	o, err := look(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, o.db.Close()) }()
+	m, err := o.model(ctx)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(w.out, m)
+	}
+	return m.Text(w.out)
+}
+
+// model is how the study stands.
+func (o *opened) model(ctx context.Context) (report.Model, error) {
+	state, end, err := o.state(ctx)
+	if err != nil {
+		return report.Model{}, err
+	}
+	return report.New(o.problem, o.history, o.ranking(), report.Facts{Study: o.study, State: state, End: end,
+		Command: func(t tuner.Trial) string { return deploy.Shell(o.export(t.Point)) }}), nil
+}
+
+// export is the command of a point as a person deploys it: what was measured, without what autotune added for itself.
+func (a *assembly) export(p space.Point) deploy.Export {
+	var e deploy.Export
+	d := a.engines[p.Engine()]
+	executable := d.Executable()
+	for _, s := range a.spec.Engines {
+		if s.Name != p.Engine() {
+			continue
+		}
+		if len(s.Command) > 0 {
+			executable = s.Command
+		}
+		for _, v := range s.Env {
+			e.Env = append(e.Env, v.Name+"="+v.Value)
+		}
+	}
+	e.Argv, _ = d.Command(engine.Launch{Executable: executable, Model: a.model(p), Settings: a.settings(p)})
+	return e
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"autotune/search"
+	"autotune/store"
+	"autotune/tuner"
+	"autotune/tuner/studyfile"
+)
+
+// opened is a study file with its problem bound.
+type opened struct {
+	*assembly
+	db      *store.DB
+	study   tuner.Study
+	history tuner.History
+}
+
+// look opens a study file for reading, also while it is being written.
+func look(ctx context.Context, path string) (*opened, error) {
+	db, err := store.OpenReadOnly(path)
+	if err != nil {
+		return nil, &exitError{code: exitUsage, err: err}
+	}
+	return bind(ctx, db)
+}
+
+// bind reads the study and makes its problem from what the file holds.
+func bind(ctx context.Context, db *store.DB) (*opened, error) {
+	o := &opened{db: db}
+	err := o.read(ctx)
+	if err != nil {
+		err = errors.Join(err, db.Close())
+		return nil, err
+	}
+	return o, nil
+}
+
+func (o *opened) read(ctx context.Context) error {
+	study, err := o.db.ReadStudy(ctx)
+	if err != nil {
+		return &exitError{code: exitUsage, err: err}
+	}
+	a, err := reassemble(study)
+	if err != nil {
+		return err
+	}
+	o.assembly = a
+	o.db.Bind(a.problem)
+	o.study, o.history, err = o.db.Load(ctx)
+	return err
+}
+
+// reassemble makes the problem of a stored study.
+func reassemble(study tuner.Study) (*assembly, error) {
+	var in inputs
+	if err := json.Unmarshal(study.Inputs, &in); err != nil {
+		return nil, fmt.Errorf("reading the study's inputs: %w", err)
+	}
+	spec, err := studyfile.Parse(study.Source, study.Spec)
+	if err != nil {
+		return nil, fmt.Errorf("the spec in the study file is not one that this version reads: %w", err)
+	}
+	return assemble(spec, in)
+}
+
+func (o *opened) ranking() []tuner.Ranked { return search.Best{}.Rank(o.problem, o.history) }
+
+// verdict is how a study ended, as it is stored.
+type verdict struct {
+	End   tuner.End `json:"end"`
+	Best  *int      `json:"best"`
+	Value float64   `json:"value,omitempty"`
+	Gain  *float64  `json:"gain,omitempty"`
+}
+
+// state says whether the study is being run, has ended, or can be resumed.
+func (o *opened) state(ctx context.Context) (state string, end tuner.End, err error) {
+	holder, err := o.db.Holder(ctx)
+	if err != nil {
+		return "", "", err
+	}
+	if holder != nil && holder.Alive {
+		return "running", "", nil
+	}
+	text, err := o.db.Verdict(ctx)
+	if err != nil {
+		return "", "", err
+	}
+	var v verdict
+	if len(text) > 0 {
+		if err := json.Unmarshal(text, &v); err != nil {
+			return "", "", fmt.Errorf("reading the verdict: %w", err)
+		}
+	}
+	switch {
+	case v.End == "" && len(o.history) == 0:
+		return "new", "", nil
+	case v.End == "" || v.End == tuner.EndInterrupted || v.End == tuner.EndMachine:
+		return "interrupted", v.End, nil
+	default:
+		return "ended", v.End, nil
+	}
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"autotune/runner"
+	"autotune/runner/load"
+	"autotune/search"
+	"autotune/store"
+	"autotune/tuner"
+	"autotune/tuner/metric"
+	"autotune/tuner/report"
+	"autotune/tuner/workload"
+)
+
+// dataset is the workload's file, read once.
+type dataset struct {
+	rows []workload.Row
+	hash string
+}
+
+// readDataset reads the workload's file. A rehearsal without the file goes by the published statistics of its lengths, and says so.
+func (w *world) readDataset(a *assembly) (dataset, error) {
+	path := a.datasetPath()
+	if path == "" {
+		return dataset{}, nil
+	}
+	if warning := datasetWarning(a); warning != "" {
+		if a.inputs.Rehearse {
+			fmt.Fprintf(w.out, "The dataset file %s is missing: this rehearsal uses the published statistics of its lengths.\n", path)
+			return dataset{}, nil
+		}
+		return dataset{}, trying(usage("%s", warning), "download the file, correct the workload's path, or rehearse with --rehearse")
+	}
+	rows, hash, err := load.LoadShareGPT(path)
+	if err != nil {
+		return dataset{}, &exitError{code: exitUsage, err: err}
+	}
+	return dataset{rows, hash}, nil
+}
+
+// sitting is one call of run or resume.
+type sitting struct {
+	path         string
+	dataset      dataset
+	acceptEngine bool
+}
+
+// tune goes on with an opened study until it ends, and says how it stands. It closes the study file.
+func (w *world) tune(ctx context.Context, s *opened, at sitting) (err error) {
+	defer func() { err = errors.Join(err, s.db.Close()) }()
+	ctx, stop := w.untilSignal(ctx)
+	defer stop()
+	defer w.twice(ctx)()
+	t, err := w.newTuner(s, at)
+	if err != nil {
+		return err
+	}
+	if err := s.db.Restate(ctx, tuner.Requeue(s.history, w.now())); err != nil {
+		return err
+	}
+	for _, warning := range s.warnings {
+		fmt.Fprintf(w.out, "Warning: %s\n", warning)
+	}
+	w.introduce(s, at)
+	history, end, runErr := t.Run(ctx, s.study, s.problem, s.history)
+	s.history = history
+	return w.conclude(context.WithoutCancel(ctx), s, at, end, runErr)
+}
+
+func (w *world) newTuner(s *opened, at sitting) (*tuner.Tuner, error) {
+	sampler, err := search.New(s.spec.Sampler)
+	if err != nil {
+		return nil, &exitError{code: exitUsage, err: err}
+	}
+	r, err := w.newRunner(s, at)
+	if err != nil {
+		return nil, err
+	}
+	return &tuner.Tuner{Sampler: sampler, Ranker: search.Best{}, Runner: r, Store: s.db, Observer: newWatcher(w), Now: w.now, AcceptEngineChange: at.acceptEngine}, nil
+}
+
+func (w *world) introduce(s *opened, at sitting) {
+	fmt.Fprintf(w.out, "Study %s in %s: %s\n", s.study.Name, at.path, s.problem.Goal)
+	if s.inputs.Rehearse {
+		fmt.Fprintln(w.out, "A rehearsal: the fake engine stands in for the real ones, in simulated time.")
+	}
+	if n := len(s.history); n > 0 {
+		fmt.Fprintf(w.out, "Going on after %d trials.\n", n)
+	}
+}
+
+// conclude stores how the study stands, says it, and gives the exit status.
+func (w *world) conclude(ctx context.Context, s *opened, at sitting, end tuner.End, runErr error) error {
+	v := verdict{End: end}
+	ranked := s.ranking()
+	if len(ranked) > 0 {
+		v.Best, v.Value = &ranked[0].Trial.Number, ranked[0].Value
+		if ref, ok := tuner.Reference(s.problem, s.history); ok {
+			gain := s.problem.Goal.Gain(ranked[0].Value, ref.Value)
+			v.Gain = &gain
+		}
+	}
+	if text, err := json.Marshal(v); err != nil {
+		return errors.Join(runErr, err)
+	} else if err := s.db.SetVerdict(ctx, text); err != nil {
+		runErr = errors.Join(runErr, fmt.Errorf("storing how the study stands: %w", err))
+	}
+	w.summarise(s, at, end)
+	var machine *tuner.MachineError
+	switch {
+	case errors.Is(runErr, tuner.ErrEngineChanged):
+		return &exitError{code: exitUsage, err: runErr, try: fmt.Sprintf("autotune resume %s --accept-engine-change keeps the earlier trials, marked stale, and measures the baseline again", at.path)}
+	case errors.As(runErr, &machine):
+		return &exitError{code: machineCode(machine), err: fmt.Errorf("the study has stopped: %s", machine.Outcome.Evidence), try: machine.Outcome.Hint + fmt.Sprintf("; then autotune resume %s", at.path)}
+	case runErr != nil:
+		return runErr
+	case len(ranked) == 0:
+		return &exitError{code: exitNone, err: errors.New("no feasible configuration"), try: fmt.Sprintf("autotune show %s N looks at one trial; a wider space or looser bounds in a new study", at.path)}
+	default:
+		return nil
+	}
+}
+
+// machineCode is 2 where the study asks for something impossible, 1 where the machine failed.
+func machineCode(m *tuner.MachineError) int {
+	if m.Outcome.Reason == tuner.ReasonUser {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// summarise prints the last lines of a sitting: the best, its gain, what failed, and what to do next.
+func (w *world) summarise(s *opened, at sitting, end tuner.End) {
+	state := "ended"
+	if end == tuner.EndInterrupted || end == tuner.EndMachine {
+		state = "interrupted"
+	}
+	m := report.New(s.problem, s.history, s.ranking(), report.Facts{Study: s.study, State: state, End: end})
+	fmt.Fprintln(w.out)
+	if err := m.Text(w.out); err != nil {
+		fmt.Fprintf(w.err, "autotune: %v\n", err)
+	}
+	if state == "interrupted" {
+		fmt.Fprintf(w.out, "Resume    autotune resume %s\n", at.path)
+	} else if m.Best != nil {
+		fmt.Fprintf(w.out, "Next      autotune export %s\n", at.path)
+	}
+}
+
+// logFolder is where a study's engine logs lie: beside its file.
+func logFolder(path string) string { return filepath.Clean(path) + ".d" }
+
+var (
+	_ = runner.New
+	_ = store.ErrHeld
+	_ = metric.Law
+)

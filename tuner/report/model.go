@@ -1,0 +1,149 @@
+package report
+
+import (
+	"autotune/space"
+	"autotune/tuner"
+	"autotune/tuner/metric"
+)
+
+// Model is how a study stands: pure data, the same for every format. Its JSON keys are documented and stay.
+type Model struct {
+	Name  string `json:"name"`
+	Goal  string `json:"goal"`
+	State string `json:"state"` // running, interrupted, ended, new
+	// End says which rule ended the study; empty while it has not ended.
+	End tuner.End `json:"end,omitempty"`
+	// Trials are counts by outcome.
+	Trials tuner.Counts `json:"trials"`
+	// Budget is how many trials the study may have; 0 is no limit.
+	Budget int `json:"budget_trials"`
+	// Baseline is the reference that gains are counted from; null when no baseline is feasible.
+	Baseline *Entry `json:"baseline"`
+	// Best leads among the measured trials that keep every bound; null when there is none.
+	Best *Entry `json:"best"`
+	// Gain is the best over the baseline: 0.25 is a quarter better; null when one of them is missing.
+	Gain *float64 `json:"gain"`
+	// Failures counts infeasible trials by reason.
+	Failures map[tuner.Reason]int `json:"failures"`
+	// FailureKinds tells the failures apart further.
+	FailureKinds []tuner.Failure `json:"failure_kinds"`
+	// Nearest is, when nothing is feasible, the measured trial that misses the bounds by the least.
+	Nearest *Entry   `json:"nearest,omitempty"`
+	Misses  []string `json:"misses,omitempty"`
+	// Clock says which clock gave the figures: wall, or law (a rehearsal).
+	Clock        metric.Clock `json:"clock,omitempty"`
+	SpentSeconds float64      `json:"spent_seconds"` // running, over all sittings
+	Warnings     []string     `json:"warnings,omitempty"`
+}
+
+// Entry is one trial with its value.
+type Entry struct {
+	Trial   int                    `json:"trial"`
+	Value   float64                `json:"value"`
+	Metric  string                 `json:"metric"`
+	Unit    string                 `json:"unit"`
+	Engine  string                 `json:"engine"`
+	Flags   map[string]space.Value `json:"flags"`   // by the engine's own names; what is left at its default is not listed
+	Command string                 `json:"command"` // to paste into a shell
+}
+
+// Facts is what a model needs beside the problem and the history.
+type Facts struct {
+	Study   tuner.Study
+	State   string
+	End     tuner.End
+	Command func(tuner.Trial) string
+}
+
+// New makes the model of a study. rank is the study's ranking, best first.
+func New(p tuner.Problem, h tuner.History, rank []tuner.Ranked, f Facts) Model {
+	m := Model{Name: f.Study.Name, Goal: p.Goal.String(), State: f.State, End: f.End, Trials: h.Count(), Budget: f.Study.Budget.Trials,
+		Failures: map[tuner.Reason]int{}, FailureKinds: h.Failures(), SpentSeconds: f.Study.Spent.Seconds()}
+	for _, k := range m.FailureKinds {
+		m.Failures[k.Reason] += k.Count
+	}
+	ref, hasReference := tuner.Reference(p, h)
+	if hasReference {
+		m.Baseline = entry(p, ref, f)
+	}
+	if len(rank) > 0 {
+		m.Best = entry(p, rank[0], f)
+		m.Clock = rank[0].Trial.Outcome.Measured.Clock
+	} else {
+		m.nearest(p, h, f)
+	}
+	if hasReference && m.Best != nil {
+		gain := p.Goal.Gain(m.Best.Value, ref.Value)
+		m.Gain = &gain
+	}
+	m.Warnings = warnings(h)
+	return m
+}
+
+func entry(p tuner.Problem, r tuner.Ranked, f Facts) *Entry {
+	e := &Entry{Trial: r.Trial.Number, Value: r.Value, Metric: p.Goal.Metric, Unit: metric.Unit(p.Goal.Metric),
+		Engine: r.Trial.Point.Engine(), Flags: map[string]space.Value{}}
+	for name, v := range r.Trial.Point.All() {
+		if q, ok := p.Space.Param(name); ok && q.Flag != "" && !v.IsDefault() {
+			e.Flags[q.Flag] = v
+		}
+	}
+	if f.Command != nil {
+		e.Command = f.Command(r.Trial)
+	}
+	return e
+}
+
+// nearest finds the measured trial that breaks the bounds by the least.
+func (m *Model) nearest(p tuner.Problem, h tuner.History, f Facts) {
+	var best *tuner.Trial
+	for i, t := range h {
+		if _, ok := p.Goal.Value(t.Outcome.Measured); !ok || !t.Told() || t.Outcome.Kind != tuner.Measured {
+			continue
+		}
+		if best == nil || p.Goal.Better(t.Outcome.Measured, best.Outcome.Measured) {
+			best = &h[i]
+		}
+	}
+	if best == nil {
+		return
+	}
+	v, _ := p.Goal.Value(best.Outcome.Measured)
+	m.Nearest = entry(p, tuner.Ranked{Trial: *best, Value: v}, f)
+	m.Misses = Misses(p.Goal, best.Outcome.Measured)
+}
+
+// Misses lists the bounds that a measurement breaks, with what it has and by how much.
+func Misses(g tuner.Goal, meas *tuner.Measurement) []string {
+	var out []string
+	for _, b := range g.SubjectTo {
+		if b.Violation(*meas) <= 0 {
+			continue
+		}
+		v, ok := meas.Metrics[b.Metric]
+		switch {
+		case !ok:
+			out = append(out, b.String()+" (not measured)")
+		case b.Limit > 0:
+			out = append(out, b.String()+" ("+metric.Format(b.Metric, v)+", "+times(v, b)+")")
+		default:
+			out = append(out, b.String()+" ("+metric.Format(b.Metric, v)+")")
+		}
+	}
+	return out
+}
+
+// warnings are the distinct warnings of all trials, in order.
+func warnings(h tuner.History) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, t := range h {
+		for _, w := range t.Outcome.Warnings {
+			if !seen[w] && !t.Foreign {
+				seen[w] = true
+				out = append(out, w)
+			}
+		}
+	}
+	return out
+}

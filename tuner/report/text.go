@@ -1,0 +1,113 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"autotune/tuner"
+	"autotune/tuner/metric"
+)
+
+func times(v float64, b tuner.Bound) string {
+	if b.Op == ">=" {
+		return fmt.Sprintf("%.2f of it", v/b.Limit)
+	}
+	return fmt.Sprintf("%.2f times that", v/b.Limit)
+}
+
+// Text writes the model for a terminal.
+func (m Model) Text(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Study     %s: %s\n", m.Name, m.Goal)
+	fmt.Fprintf(&b, "State     %s\n", m.stateLine())
+	fmt.Fprintf(&b, "Trials    %s\n", m.trialsLine())
+	if m.Clock == metric.Law {
+		b.WriteString("Clock     law time: a rehearsal against the fake engine; the figures say nothing about real hardware\n")
+	}
+	m.writeEntries(&b)
+	m.writeFailures(&b)
+	for _, warning := range m.Warnings {
+		fmt.Fprintf(&b, "Warning   %s\n", warning)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (m Model) stateLine() string {
+	s := m.State
+	if m.End != "" {
+		s += " (" + string(m.End) + ")"
+	}
+	return fmt.Sprintf("%s, %s of running", s, time.Duration(m.SpentSeconds*float64(time.Second)).Round(time.Second))
+}
+
+func (m Model) trialsLine() string {
+	c := m.Trials
+	s := fmt.Sprint(c.Total)
+	if m.Budget > 0 {
+		s += fmt.Sprintf(" of %d", m.Budget)
+	}
+	for _, part := range []struct {
+		n    int
+		word string
+	}{{c.Measured, "measured"}, {c.Infeasible, "failed"}, {c.Invalid, "not believed"}, {c.Stopped, "cut short"}, {c.Interrupted, "interrupted"}, {c.Running, "running"}, {c.Stale, "stale"}, {c.Foreign, "added by another program"}} {
+		if part.n > 0 {
+			s += fmt.Sprintf(", %d %s", part.n, part.word)
+		}
+	}
+	return s
+}
+
+func (m Model) writeEntries(b *strings.Builder) {
+	if m.Baseline != nil {
+		fmt.Fprintf(b, "Baseline  %s (%s, trial %d)\n", metric.Format(m.Baseline.Metric, m.Baseline.Value), m.Baseline.Engine, m.Baseline.Trial)
+	} else if m.Trials.Total > 0 {
+		b.WriteString("Baseline  none is feasible, so no gain is given\n")
+	}
+	switch {
+	case m.Best != nil:
+		fmt.Fprintf(b, "Best      %s (%s, trial %d)", metric.Format(m.Best.Metric, m.Best.Value), m.Best.Engine, m.Best.Trial)
+		if m.Gain != nil {
+			fmt.Fprintf(b, ", %+.1f %% over the baseline", 100**m.Gain)
+		}
+		fmt.Fprintf(b, "\n          %s\n", m.Best.flagsLine())
+	case m.Nearest != nil:
+		fmt.Fprintf(b, "Best      none keeps every bound; the nearest is trial %d with %s, which breaks %s\n",
+			m.Nearest.Trial, metric.Format(m.Nearest.Metric, m.Nearest.Value), strings.Join(m.Misses, ", "))
+	default:
+		b.WriteString("Best      none yet\n")
+	}
+}
+
+func (e Entry) flagsLine() string {
+	words := make([]string, 0, len(e.Flags))
+	for _, name := range slices.Sorted(maps.Keys(e.Flags)) {
+		words = append(words, name+"="+e.Flags[name].String())
+	}
+	if len(words) == 0 {
+		return "no flag set"
+	}
+	return strings.Join(words, " ")
+}
+
+func (m Model) writeFailures(b *strings.Builder) {
+	for i, f := range m.FailureKinds {
+		label := map[bool]string{true: "Failed"}[i == 0]
+		fmt.Fprintf(b, "%-9s %d x %s\n", label, f.Count, f.Name())
+		if f.Example != "" {
+			line, _, _ := strings.Cut(f.Example, "\n")
+			fmt.Fprintf(b, "          %s\n", clip(line, 150))
+		}
+	}
+}
+
+func clip(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return s
+}
