@@ -73,8 +73,8 @@ const (
 	longestTurn  = 4096 // tokens
 )
 
-// ShareGPTLengths draws n pairs of prompt and answer lengths in tokens, log-normal and cut to 4..4096, whose means are the given ones to
-// within half a token in total. Every n-th part of the distribution is drawn once, so that two seeds differ in order only.
+// ShareGPTLengths draws n pairs of prompt and answer lengths in tokens, log-normal and cut to 4..4096, whose sums are the given
+// means times n, rounded. Every n-th part of the distribution is drawn once, so that two seeds differ in order only.
 func ShareGPTLengths(n int, seed uint64, meanIn, meanOut float64) []Request {
 	in := lengths(n, meanIn, spreadIn, rand.New(rand.NewPCG(seed, streamInputs)))
 	out := lengths(n, meanOut, spreadOut, rand.New(rand.NewPCG(seed, streamOutputs)))
@@ -92,7 +92,7 @@ func lengths(n int, mean, spread float64, rng *rand.Rand) []int {
 	}
 	want := int(math.Round(mean * float64(n)))
 	// The cut moves the mean, so the scale is searched for; the sum grows with it.
-	low, high := 0.0, 2*mean+longestTurn
+	low, high := 0.0, 1000*mean
 	for range 60 {
 		if middle := (low + high) / 2; total(scaled(shape, middle)) < want {
 			low = middle
