@@ -6,8 +6,13 @@ import (
 	"strings"
 )
 
-// EngineParam is the name of the root choice.
-const EngineParam = "engine"
+// Root parameters: they belong to no engine.
+const (
+	// EngineParam is the name of the root choice.
+	EngineParam = "engine"
+	// CheckpointParam is the name of the choice between checkpoints; it is there only when a study has several.
+	CheckpointParam = "checkpoint"
+)
 
 // Param is one thing that can be turned.
 type Param struct {
