@@ -1,42 +1,241 @@
 package studyfile
 
 import (
-	"autotune/space"
-	"autotune/tuner"
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
 )
 
+// Defaults of a spec.
+const (
+	DefaultSeed       = 42 // of the search and of the workload's content alike
+	DefaultGate       = 0.99
+	DefaultTrials     = 60 // when the budget says neither trials nor wall_clock
+	DefaultFailureRow = 20
+	DefaultSampler    = "tpe"
+	// DefaultWarmup is how many requests are sent and dropped before a measurement; never more than the workload holds or its cap lets run at once.
+	DefaultWarmup = 16
+	// DefaultWallLimit ends a measurement: the slowest published configuration of the balanced workload took 45 minutes.
+	DefaultWallLimit = time.Hour
+)
+
+// DefaultTimeouts bound a trial. The worst compilation seen took 37 minutes, a cold one 20 without a line in the log.
+var DefaultTimeouts = Timeouts{Start: time.Hour, Silence: 25 * time.Minute, Stop: 30 * time.Second, Hang: 5 * time.Minute}
+
+// Known is what a spec's words are checked against.
+type Known struct {
+	// Engines and Samplers that there are.
+	Engines, Samplers []string
+	// Canonical gives the one name of a flag that an engine knows by several; nil when every name is taken as it is written.
+	Canonical func(engine, flag string) string
+}
+
+// Names are those of this version.
+var Names = Known{
+	Engines:  []string{"vllm", "sglang"},
+	Samplers: []string{"random", "tpe", "goptuna-tpe"},
+}
+
 // Parse reads a spec. source is its file's name, for messages. The error is Errors: everything that is wrong, by position.
-func Parse(source string, text []byte) (*Spec, error) {
-	return nil, Errors{{File: source, Problem: "the spec cannot be read yet"}}
+func Parse(source string, text []byte) (*Spec, error) { return Names.Parse(source, text) }
+
+// Parse reads a spec as the function Parse does, with these names known.
+func (k Known) Parse(source string, text []byte) (*Spec, error) {
+	root, errs := readDocument(text)
+	r := &reader{known: k, errs: errs, places: places{}}
+	s := &Spec{Source: source, Text: bytes.Clone(text), places: r.places}
+	if len(errs) == 0 {
+		r.spec(s, root)
+	}
+	if len(r.errs) == 0 {
+		return s, nil
+	}
+	for i := range r.errs {
+		r.errs[i].File = source
+	}
+	return nil, r.errs.sorted()
 }
 
-// Problem makes what a sampler sees of the spec, under the rules of the spec and these further ones, the engines'.
-// Hungry is left to the caller.
-func (s *Spec) Problem(constraints []space.Constraint, rewrites []space.Rewrite) (tuner.Problem, error) {
-	return tuner.Problem{}, nil
+// spec reads the whole document: what stands by itself first, then what refers to it.
+func (r *reader) spec(s *Spec, root *node) {
+	s.Gate, s.Sampler, s.Seed, s.Records, s.Timeouts = DefaultGate, DefaultSampler, DefaultSeed, RecordsFull, DefaultTimeouts
+	s.GPUs = -1
+	var objective, workloads, engines, require, recipes, reference *node
+	r.fields(root, nil,
+		field{name: "name", read: r.studyName(&s.Name)},
+		field{name: "model", read: r.models(&s.Models), need: "a checkpoint, or a list of checkpoints"},
+		field{name: "gpus", read: r.integer(&s.GPUs, 0, 4096), need: "how many GPUs a trial may use, 0 for a machine without any"},
+		field{name: "objective", read: keep(&objective), need: "{maximize: METRIC} or {minimize: METRIC}"},
+		field{name: "gate", read: r.gate(&s.Gate)},
+		field{name: "workloads", read: keep(&workloads), need: "a workload by its name"},
+		field{name: "engines", read: keep(&engines), need: "an engine by its name: " + strings.Join(r.known.Engines, ", ")},
+		field{name: "require", read: keep(&require)},
+		field{name: "recipes", read: keep(&recipes)},
+		field{name: "reference", read: keep(&reference)},
+		field{name: "sampler", read: r.oneOf(&s.Sampler, r.known.Samplers...)},
+		field{name: "seed", read: r.seed(&s.Seed)},
+		field{name: "budget", read: r.budget(s)},
+		field{name: "timeouts", read: r.timeouts(&s.Timeouts)},
+		field{name: "records", read: r.oneOf(&s.Records, RecordsFull, RecordsRequests)},
+		field{name: "bench", read: r.bench},
+		field{name: "confirm", lacks: "measuring the best few again"},
+		field{name: "search", lacks: "settings of a search; sampler and seed stand at the top"},
+	)
+	if s.Budget.Trials == 0 && s.Budget.WallClock == 0 {
+		s.Budget.Trials = DefaultTrials
+	}
+	if s.Budget.FailureRow == 0 {
+		s.Budget.FailureRow = DefaultFailureRow
+	}
+	if s.Name == "" && len(s.Models) > 0 {
+		s.Name = nameOfModel(s.Models[0])
+	}
+	if workloads != nil {
+		r.workloads(s, workloads)
+	}
+	if objective != nil {
+		r.objective(s, objective)
+	}
+	if engines != nil {
+		r.engines(s, engines, require, recipes)
+	}
+	r.reference(s, reference)
 }
 
-// Resolve returns the spec with each parameter's Resolved set to what lookup says that default stands for.
-func (s *Spec) Resolve(lookup func(engine, flag string) (space.Value, bool)) *Spec { return s }
+// studyNameText fits a served model's name (SGLang refuses a colon in it), a file's name and a Kubernetes label.
+var studyNameText = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$`)
 
-// Place returns where a key stands in the spec, as path elements: "engines", "vllm", "space", "max-num-seqs". 0, 0 when it is not there.
-func (s *Spec) Place(path ...string) (line, column int) { return 0, 0 }
-
-// places maps the path of each key to its position.
-type places map[string][2]int
-
-// DiffText says in words what a changed spec changes; nothing when both ask for the same.
-func DiffText(old, now *Spec) []string { return nil }
-
-// TemplateInput is what `init` knows of the machine and the wish.
-type TemplateInput struct {
-	Engines []string // vllm, sglang or both
-	Model   string
-	GPUs    int
+func (r *reader) studyName(to *string) func(*node, path) {
+	const allowed = "at most 63 letters, digits, dots, dashes and underscores, a letter or digit first and last"
+	return func(n *node, p path) {
+		s, ok := r.word(n, p, allowed)
+		if ok && !studyNameText.MatchString(s) {
+			r.fail(n, p, "not a name", allowed)
+		} else if ok {
+			*to = s
+		}
+	}
 }
 
-// Template writes a commented spec that parses.
-func Template(in TemplateInput) []byte { return nil }
+var notInName = regexp.MustCompile(`[^a-z0-9.-]+`)
 
-// DatasetPath is the path of the workload's dataset file as seen from the working directory; empty when it has none.
-func (s *Spec) DatasetPath() string { return "" }
+// nameOfModel makes a study's name of a checkpoint's: zai-org/GLM-5.2-FP8 gives glm-5.2-fp8.
+func nameOfModel(model string) string {
+	s := notInName.ReplaceAllString(strings.ToLower(model[strings.LastIndexByte(strings.TrimRight(model, "/"), '/')+1:]), "-")
+	if s = strings.Trim(s[:min(len(s), 63)], "-."); s == "" {
+		return "study"
+	}
+	return s
+}
+
+func (r *reader) models(to *[]string) func(*node, path) {
+	const allowed = "a checkpoint: a name such as Qwen/Qwen3-8B, or a folder"
+	return func(n *node, p path) {
+		if n.kind == listNode && len(n.items) == 0 {
+			r.fail(n, p, "the list is empty", allowed)
+		}
+		r.each(n, p, func(_ int, item *node, p path) {
+			s, ok := r.word(item, p, allowed)
+			switch {
+			case !ok:
+			case strings.HasPrefix(s, "-"):
+				r.fail(item, p, "an engine would read this as a flag", allowed)
+			case slices.Contains(*to, s):
+				r.fail(item, p, "the checkpoint is listed twice", "")
+			default:
+				*to = append(*to, s)
+			}
+		})
+	}
+}
+
+func (r *reader) gate(to *float64) func(*node, path) {
+	return func(n *node, p path) {
+		r.fields(n, p, field{name: "success_rate", read: r.number(to, 0, 1, true, "a share above 0, at most 1, such as 0.99")})
+	}
+}
+
+func (r *reader) budget(s *Spec) func(*node, path) {
+	return func(n *node, p path) {
+		r.fields(n, p,
+			field{name: "trials", read: r.integer(&s.Budget.Trials, 1, 1_000_000)},
+			field{name: "wall_clock", read: r.duration(&s.Budget.WallClock, false)},
+			field{name: "failures_in_a_row", read: r.integer(&s.Budget.FailureRow, 1, 1_000_000)},
+		)
+	}
+}
+
+func (r *reader) timeouts(t *Timeouts) func(*node, path) {
+	return func(n *node, p path) {
+		r.fields(n, p,
+			field{name: "start", read: r.duration(&t.Start, false)},
+			field{name: "silence", read: r.duration(&t.Silence, false)},
+			field{name: "stop", read: r.duration(&t.Stop, false)},
+			field{name: "hang", read: r.duration(&t.Hang, false)},
+		)
+	}
+}
+
+// laterTools are benchmark tools that a later version wraps.
+var laterTools = []string{"guidellm", "vllm-bench", "sglang-bench", "aiperf"}
+
+func (r *reader) bench(n *node, p path) {
+	tool := func(n *node, p path) {
+		switch s, ok := r.word(n, p, "builtin"); {
+		case !ok || s == "builtin":
+		case slices.Contains(laterTools, s):
+			r.failAt(n.at, p, FieldError{Problem: fmt.Sprintf("not supported by this version: the benchmark tool %s", s), Allowed: "builtin"})
+		default:
+			r.failAt(n.at, p, FieldError{Problem: "unknown word", Found: n.describe(), Allowed: "builtin", Near: nearest(s, []string{"builtin"})})
+		}
+	}
+	r.fields(n, p,
+		field{name: "tool", read: tool},
+		field{name: "command", lacks: "a benchmark tool of one's own"},
+		field{name: "args", lacks: "a benchmark tool of one's own"},
+	)
+}
+
+// reference names an engine of the spec; the first when the spec does not say.
+func (r *reader) reference(s *Spec, n *node) {
+	var names []string
+	for _, e := range s.Engines {
+		names = append(names, e.Name)
+	}
+	if n != nil {
+		if len(names) > 0 {
+			r.oneOf(&s.Reference, names...)(n, path{"reference"})
+		}
+		return
+	}
+	if len(names) > 0 {
+		s.Reference = names[0]
+	}
+}
+
+// places maps the path of each key to where it stands.
+type places map[string]place
+
+// Place returns where a key stands in the spec, by its path: "engines", "vllm", "space", "max-num-seqs". 0, 0 when it is not there.
+func (s *Spec) Place(keys ...string) (line, column int) {
+	at := s.places[path(keys).id()]
+	return at.line, at.column
+}
+
+// Fault makes an error about a key of the spec, for what only the caller knows: an engine's flags, a file that is missing.
+func (s *Spec) Fault(problem string, keys ...string) FieldError {
+	line, column := s.Place(keys...)
+	return FieldError{File: s.Source, Line: line, Column: column, Key: path(keys).String(), Problem: problem}
+}
+
+// DatasetPath is the path of the workload's dataset file, seen from where Source is seen from; empty when it has none.
+func (s *Spec) DatasetPath() string {
+	if s.Workload.Path == "" || filepath.IsAbs(s.Workload.Path) {
+		return s.Workload.Path
+	}
+	return filepath.Join(filepath.Dir(s.Source), s.Workload.Path)
+}

@@ -1,0 +1,101 @@
+package studyfile
+
+import (
+	"regexp"
+
+	"autotune/tuner/workload"
+)
+
+var workloadName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,62}$`)
+
+// workloads reads the one workload of a study.
+func (r *reader) workloads(s *Spec, n *node) {
+	p := path{"workloads"}
+	const allowed = "a workload by its name: balanced: {dataset: random, ...}"
+	switch {
+	case n.kind != mapNode:
+		r.fail(n, p, "wrong type", allowed)
+		return
+	case len(n.entries) == 0:
+		r.fail(n, p, "no workload is given", allowed)
+		return
+	}
+	for i, e := range n.entries {
+		child := p.child(e.key)
+		if !workloadName.MatchString(e.key) {
+			r.failAt(e.at, child, FieldError{Problem: "not a workload's name", Allowed: "a letter, then letters, digits, dashes and underscores"})
+		}
+		r.places[child.id()] = e.at
+		w := r.workload(e.key, e.value, child)
+		if i == 0 {
+			s.Workload = w
+		} else {
+			r.failAt(e.at, child, FieldError{Problem: "not supported by this version: several workloads", Allowed: "one workload"})
+		}
+	}
+}
+
+// workload reads one workload and completes it.
+func (r *reader) workload(name string, n *node, p path) workload.Spec {
+	w := workload.Spec{Name: name, Seed: DefaultSeed, Warmup: -1, Endpoint: workload.Completions, WallLimit: DefaultWallLimit}
+	const tokens, requests = 16 << 20, 10_000_000
+	r.fields(n, p,
+		field{name: "dataset", read: r.oneOf(&w.Dataset, workload.Random, workload.ShareGPT), need: "random or sharegpt"},
+		field{name: "path", read: func(n *node, p path) { w.Path, _ = r.word(n, p, "the path of a file") }},
+		field{name: "input_tokens", read: r.integer(&w.InputTokens, 1, tokens)},
+		field{name: "output_tokens", read: r.integer(&w.OutputTokens, 1, tokens)},
+		field{name: "requests", read: r.integer(&w.Requests, 1, requests), need: "how many requests a measurement has"},
+		field{name: "rate", read: r.number(&w.Rate, 0, 1e6, false, "requests a second, at most 1000000; 0, or no rate: all at once")},
+		field{name: "max_concurrency", read: r.integer(&w.MaxConcurrency, 0, 1_000_000)},
+		field{name: "seed", read: r.seed(&w.Seed)},
+		field{name: "warmup", read: r.integer(&w.Warmup, 0, requests)},
+		field{name: "endpoint", read: r.oneOf(&w.Endpoint, workload.Completions, workload.Chat)},
+		field{name: "request_limit", read: r.duration(&w.RequestLimit, true)},
+		field{name: "wall_limit", read: r.duration(&w.WallLimit, true)},
+		field{name: "role", lacks: "several workloads, some of them guards"},
+		field{name: "max_regression", lacks: "guards"},
+		field{name: "weight", lacks: "several workloads"},
+	)
+	r.dataset(w, n, p)
+	if w.Warmup < 0 {
+		w.Warmup = min(DefaultWarmup, w.Requests)
+		if w.MaxConcurrency > 0 {
+			w.Warmup = min(w.Warmup, w.MaxConcurrency)
+		}
+	}
+	return w
+}
+
+// dataset checks the keys that go with a dataset.
+func (r *reader) dataset(w workload.Spec, n *node, p path) {
+	if n.kind != mapNode {
+		return
+	}
+	wants := func(key, why string, want bool) {
+		at, given := r.places[p.child(key).id()]
+		switch {
+		case want && !given && !n.has(key):
+			r.failAt(n.at, p.child(key), FieldError{Problem: "is missing", Allowed: why})
+		case !want && given:
+			r.failAt(at, p.child(key), FieldError{Problem: "has no meaning here: " + why})
+		}
+	}
+	switch w.Dataset {
+	case workload.Random:
+		wants("input_tokens", "tokens of each prompt", true)
+		wants("output_tokens", "tokens of each answer", true)
+		wants("path", "random prompts come from no file", false)
+	case workload.ShareGPT:
+		wants("path", "the file with the conversations", true)
+		wants("input_tokens", "a conversation's prompt is as long as it is", false)
+	}
+}
+
+func (n *node) has(key string) bool {
+	for _, e := range n.entries {
+		if e.key == key {
+			return true
+		}
+	}
+	return false
+}
