@@ -15,7 +15,7 @@ var catalog = []struct {
 }{
 	{"random", func() tuner.Sampler { return random{} }},
 	{"tpe", func() tuner.Sampler { return newTPE() }},
-	{"goptuna-tpe", func() tuner.Sampler { return random{} }},
+	{"goptuna-tpe", func() tuner.Sampler { return goptunaTPE{} }},
 }
 
 // Names lists the samplers by name, in the catalog's order.

@@ -1,0 +1,37 @@
+package search_test
+
+import (
+	"testing"
+
+	"autotune/search"
+	"autotune/search/searchtest"
+	"autotune/tuner"
+)
+
+func sampler(t testing.TB, name string) tuner.Sampler {
+	t.Helper()
+	s, err := search.New(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestEverySamplerKeepsToTheSuite(t *testing.T) {
+	for _, name := range search.Names() {
+		t.Run(name, func(t *testing.T) {
+			searchtest.Run(t, func() tuner.Sampler { return sampler(t, name) })
+		})
+	}
+}
+
+func TestTPEBeatsRandom(t *testing.T) {
+	searchtest.BeatsRandom(t, sampler(t, "tpe"), sampler(t, "random"), 40, 20)
+}
+
+func TestUnknownSampler(t *testing.T) {
+	_, err := search.New("tpee")
+	if want := `no sampler is called "tpee"; there are goptuna-tpe, random, tpe`; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
