@@ -134,8 +134,8 @@ func alive(pid int) bool { row, ok := lookUp(pid); return ok && !row.ended() }
 func assertGone(t *testing.T, pids []int) {
 	t.Helper()
 	for _, pid := range pids {
-		if _, there := lookUp(pid); there {
-			t.Errorf("process %d is still in the process table", pid)
+		if row, there := lookUp(pid); there {
+			t.Errorf("process %v is still in the process table, child of %d (we are %d), session %d", row, row.ppid, os.Getpid(), row.session)
 		}
 	}
 }

@@ -45,6 +45,7 @@ func (e Exit) String() string {
 // Proc is a process that was started, with all that came from it.
 type Proc struct {
 	leader process
+	known  map[int]uint64 // when each process that was ever found of it had started; under family's lock
 	marker string
 	log    *Log
 	output *os.File // our end of its output
@@ -80,7 +81,7 @@ func Start(spec Spec) (*Proc, error) {
 	if err != nil {
 		return nil, fmt.Errorf("starting %s: %w", spec.Argv[0], err)
 	}
-	p := &Proc{marker: spec.Marker, log: spec.Log, output: output, read: make(chan struct{}), done: make(chan struct{})}
+	p := &Proc{known: map[int]uint64{}, marker: spec.Marker, log: spec.Log, output: output, read: make(chan struct{}), done: make(chan struct{})}
 	started := make(chan error)
 	go p.live(spec, theirs, started)
 	if err := <-started; err != nil {

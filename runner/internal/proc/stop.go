@@ -91,11 +91,13 @@ func (p *Proc) await(led bool, pause time.Duration) {
 // Survivors says which processes of it live, the first one included.
 func (p *Proc) Survivors() ([]string, error) {
 	found, err := p.survivors()
-	return names(found), err
+	return names(living(found)), err
 }
 
-// survivors finds what lives of it: its session, what descends from that, what carries its marker, and orphans that came to us in a session
-// that is none of ours while nothing else of ours was alive. Zombies that came to us are collected on the way.
+// survivors finds what is left of it: its session, what descends from that, what carries its marker, and orphans that came to us in a session
+// that is none of ours while nothing else of ours was alive. What was found once is known until it is gone: a process on its way out has no
+// environment any more, but may still hold a GPU. Zombies that came to us are collected on the way; one whose parent is just ending
+// counts, since it will come to us at the next look.
 func (p *Proc) survivors() (map[int]process, error) {
 	family.Lock()
 	defer family.Unlock()
@@ -116,13 +118,27 @@ func (p *Proc) survivors() (map[int]process, error) {
 			continue
 		}
 		stray := alone && row.ppid == self && !family.leaders[pid] && !isGuard(pid)
-		if row.session == p.leader.session || stray || (p.marker != "" && marker(pid) == p.marker) {
+		if p.known[pid] == row.started || row.session == p.leader.session || stray || (p.marker != "" && marker(pid) == p.marker) {
 			found[pid] = row
 		}
 	}
 	descendants(rows, found)
-	maps.DeleteFunc(found, func(pid int, row process) bool { return row.ended() || pid == self })
+	delete(found, self)
+	for pid, row := range found {
+		p.known[pid] = row.started
+	}
+	maps.DeleteFunc(found, func(_ int, row process) bool {
+		_, there := rows[row.ppid]
+		_, dying := found[row.ppid]
+		return row.ended() && there && !dying && row.ppid != self
+	})
 	return found, nil
+}
+
+func living(found map[int]process) map[int]process {
+	found = maps.Clone(found)
+	maps.DeleteFunc(found, func(_ int, row process) bool { return row.ended() })
+	return found
 }
 
 // collect takes the exit status of orphans that came to us and have ended, so that they leave the process table. The children that
@@ -145,6 +161,9 @@ func killAll(find func() (map[int]process, error)) error {
 			return err
 		}
 		if time.Now().After(deadline) {
+			if found = living(found); len(found) == 0 {
+				return nil // zombies hold nothing but their number
+			}
 			return &SurvivorsError{names(found)}
 		}
 		for _, row := range found {
