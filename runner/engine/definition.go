@@ -1,22 +1,43 @@
 package engine
 
 import (
+	"math"
+	"slices"
+	"strings"
+
 	"autotune/space"
 	"autotune/tuner"
 )
-
-// CatalogVersion names what the catalog was made from; it is stored with a study.
-const CatalogVersion = "2026-12 (vLLM main 6adad0876 and 0.32.0, SGLang main d315eb7250)"
 
 // Definition is what is known of one engine: everything that differs between engines, as data.
 type Definition struct {
 	Name    string // vllm, sglang
 	Title   string // vLLM, SGLang
 	Version string // of the engine that the flags were read from
-	// Program and Usage are what its argument parser prints in front of an error.
-	Program, Usage string
+	// Program, Usage and Entry are what its argument parser prints: the name and usage line of the command that serves, and the name of the
+	// program as a whole, which is the one that complains of arguments that nobody knows.
+	Program, Usage, Entry string
+	// Subcommands are the words in front of the flags that say no more than that it serves.
+	Subcommands []string
+	// ModelFlag names the model; PositionalModel says that it may stand without it, and that we write it so.
+	ModelFlag       string
+	PositionalModel bool
+	// Underscores says that --max_num_seqs is --max-num-seqs; DottedKeys that --x.key=value sets a key of the JSON flag x.
+	Underscores, DottedKeys bool
 
-	flags []Flag
+	executable    []string
+	infoPaths     []string
+	flushPath     string
+	markers       []marker
+	facts         []fact
+	readNumber    func(string) (int64, error)
+	env           func(Launch) []string
+	additions     func(Launch) []string
+	rules         func(ruleContext) ([]space.Constraint, []space.Rewrite)
+	resolved      map[string]func(Host) (space.Value, bool)
+	flags         []Flag
+	bySpelling    map[string]int // every exact spelling, dashes included
+	withoutDashes map[string]int
 }
 
 // Host is the machine as far as rules and defaults need it.
@@ -32,55 +53,96 @@ type Model struct {
 	Dense                                       bool // known to have no experts
 }
 
-// Catalog returns every engine, in the order in which they are shown.
-func Catalog() []*Definition { return nil }
-
-// Find returns the engine of that name.
-func Find(name string) (*Definition, bool) { return nil, false }
+// index makes the lookup tables; enrich adds what the table does not hold, by name.
+func (d *Definition) index(enrich map[string]func(*Flag)) *Definition {
+	d.bySpelling, d.withoutDashes = map[string]int{}, map[string]int{}
+	for i := range d.flags {
+		f := &d.flags[i]
+		if e := enrich[f.Name]; e != nil {
+			e(f)
+			delete(enrich, f.Name)
+		}
+		spellings := append([]string{"--" + f.Name}, f.Aliases...)
+		for _, s := range spellings {
+			d.bySpelling[s] = i
+			if _, taken := d.withoutDashes[bare(s)]; !taken || s == "--"+f.Name {
+				d.withoutDashes[bare(s)] = i
+			}
+		}
+		if f.Kind == NegatableSwitch {
+			d.bySpelling["--no-"+f.Name] = i
+		}
+	}
+	for name := range enrich {
+		panic("engine " + d.Name + ": no flag " + name)
+	}
+	return d
+}
 
 // Flags returns the flags in the order of the engine's help.
-func (d *Definition) Flags() []Flag { return d.flags }
+func (d *Definition) Flags() []Flag { return slices.Clone(d.flags) }
 
 // Flag finds a flag by any spelling: with or without dashes, an alias, underscores where the engine allows them, a dotted key under a JSON flag.
-func (d *Definition) Flag(name string) (Flag, bool) { return Flag{}, false }
+func (d *Definition) Flag(name string) (Flag, bool) {
+	key := bare(name)
+	if d.Underscores {
+		head, tail, dotted := strings.Cut(key, ".")
+		key = strings.ReplaceAll(head, "_", "-")
+		if dotted {
+			key += "." + tail
+		}
+	}
+	if i, ok := d.withoutDashes[key]; ok {
+		return d.flags[i], true
+	}
+	head, tail, dotted := strings.Cut(key, ".")
+	if i, ok := d.withoutDashes[head]; ok && dotted && tail != "" && d.DottedKeys && d.flags[i].Kind == JSON {
+		return Flag{Name: d.flags[i].Name + "." + tail, Kind: JSON, Min: math.Inf(-1), Max: math.Inf(1)}, true
+	}
+	return Flag{}, false
+}
+
+// canonical is the flag's long name, or the name as it was written when the catalog does not know it.
+func (d *Definition) canonical(name string) string {
+	if f, ok := d.Flag(name); ok {
+		return f.Name
+	}
+	return bare(name)
+}
 
 // Near is the known flag whose name is nearest to name, or "" when none is near.
-func (d *Definition) Near(name string) string { return "" }
-
-// Render writes settings as arguments: long names, --name=value, plain integers, no shell quoting.
-func (d *Definition) Render(settings []Setting) []string { return nil }
-
-// Parse reads arguments (what follows the executable) as the engine's own parser would. The error, a *UsageError, reads as the engine's.
-func (d *Definition) Parse(args []string) (model string, settings []Setting, err error) {
-	return "", nil, nil
+func (d *Definition) Near(name string) string {
+	name = strings.ReplaceAll(bare(name), "_", "-")
+	best, bestDistance := "", max(2, len(name)/3)+1
+	for spelling := range d.withoutDashes {
+		distance := editDistance(name, spelling)
+		full := d.flags[d.withoutDashes[spelling]].Name
+		if distance < bestDistance || distance == bestDistance && best != "" && full < best {
+			best, bestDistance = full, distance
+		}
+	}
+	return best
 }
 
-// UsageError is a command line that an engine's argument parser refuses; the engine exits with status 2.
-type UsageError struct {
-	Program string // vllm serve
-	Problem string // unrecognized arguments: --x
+// editDistance is Levenshtein's: insertions, deletions and replacements of bytes.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			next := diagonal
+			if a[i] != b[j] {
+				next = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], next
+		}
+	}
+	return row[len(b)]
 }
-
-func (e *UsageError) Error() string { return e.Program + ": error: " + e.Problem }
-
-// Launch is one start of a server.
-type Launch struct {
-	Executable   []string // nil: the engine's own
-	Model        string
-	ServedName   string // empty: none is set
-	Port         int    // 0: none is set
-	InternalPort int    // base of the ports that the engine chooses for itself; 0 leaves them to it
-	Settings     []Setting
-}
-
-// Executable is how the engine is started when nothing else is said.
-func (d *Definition) Executable() []string { return nil }
-
-// Command is the argv of a launch, and the part of it that we added to what was asked.
-func (d *Definition) Command(l Launch) (argv, additions []string) { return nil, nil }
-
-// Env is the environment (NAME=VALUE) that a launch needs besides the user's own; it never belongs in an export.
-func (d *Definition) Env(l Launch) []string { return nil }
 
 // HealthPath answers 200 when the engine believes that it is well.
 func (d *Definition) HealthPath() string { return "/health" }
@@ -89,26 +151,37 @@ func (d *Definition) HealthPath() string { return "/health" }
 func (d *Definition) ModelsPath() string { return "/v1/models" }
 
 // InfoPaths are where the effective configuration may be read, newest first.
-func (d *Definition) InfoPaths() []string { return nil }
+func (d *Definition) InfoPaths() []string { return slices.Clone(d.infoPaths) }
 
 // FlushPath is posted to between repeats to empty the prefix cache.
-func (d *Definition) FlushPath() string { return "" }
-
-// Marker recognises a start-up milestone: the phase that begins (or goes on) with this line.
-func (d *Definition) Marker(line string) (tuner.Phase, bool) { return "", false }
-
-// Facts reads sizes from a start-up line: kv_tokens, kv_gib, weights_gib, graphs_gib, ...
-func (d *Definition) Facts(line string) map[string]string { return nil }
-
-// Rules are the engine's rules between flags for a machine, a model and the longest request (input + output; 0: unknown), over full names ENGINE.flag.
-func (d *Definition) Rules(h Host, m Model, longest int) ([]space.Constraint, []space.Rewrite) {
-	return nil, nil
-}
+func (d *Definition) FlushPath() string { return d.flushPath }
 
 // Hungry maps each memory-hungry flag to the weight of its effect on running out of memory.
-func (d *Definition) Hungry() map[string]float64 { return nil }
-
-// ResolvedDefault is what the engine makes of a flag that is left out, where it is known.
-func (d *Definition) ResolvedDefault(flag string, h Host) (space.Value, bool) {
-	return space.Value{}, false
+func (d *Definition) Hungry() map[string]float64 {
+	hungry := map[string]float64{}
+	for _, f := range d.flags {
+		if f.Hungry > 0 {
+			hungry[f.Name] = f.Hungry
+		}
+	}
+	return hungry
 }
+
+// ResolvedDefault is what the engine makes of a flag that is left out, where it is known: the default of the catalog, or what it would find out on that host.
+func (d *Definition) ResolvedDefault(flag string, h Host) (space.Value, bool) {
+	f, ok := d.Flag(flag)
+	if !ok {
+		return space.Value{}, false
+	}
+	if resolve := d.resolved[f.Name]; resolve != nil {
+		return resolve(h)
+	}
+	if f.Default == "" {
+		return space.Value{}, false
+	}
+	v, problem := d.value(f, f.Default)
+	return v, problem == ""
+}
+
+// Marker recognises a start-up milestone: the phase that begins (or goes on) with this line.
+func (d *Definition) Marker(line string) (tuner.Phase, bool) { return phaseOf(d.markers, line) }

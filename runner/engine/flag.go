@@ -37,8 +37,9 @@ type Flag struct {
 	Kind    Kind
 	// Default is the engine's own default as text; empty when it is unset or found out at start.
 	Default string
-	// Choices are the values that the engine's parser accepts; none means any.
+	// Choices are the values that the engine takes; none means any. Open says that its parser lets others pass, to be judged later.
 	Choices []string
+	Open    bool
 	// Min and Max bound a number; infinite without a bound. The Open marks say that the bound itself is not allowed.
 	Min, Max         float64
 	MinOpen, MaxOpen bool

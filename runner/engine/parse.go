@@ -1,0 +1,212 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+
+	"autotune/space"
+)
+
+// UsageError is a command line that an engine's argument parser refuses; the engine exits with status 2.
+type UsageError struct {
+	Program string // vllm serve
+	Problem string // unrecognized arguments: --x
+	Flag    string // the long name of the flag that is at fault; empty when none is
+}
+
+func (e *UsageError) Error() string { return e.Program + ": error: " + e.Problem }
+
+// Parse reads arguments (what follows the executable) as the engine's own parser would, and returns settings under long names, each once:
+// of a flag that is given twice the last one counts. A dotted key stays a setting of its own. The error, a *UsageError, reads as the engine's.
+func (d *Definition) Parse(args []string) (model string, settings []Setting, err error) {
+	p := &parser{d: d, args: args}
+	for len(p.args) > 0 && len(p.seen) == 0 && slices.Contains(d.Subcommands, p.args[0]) {
+		p.args = p.args[1:]
+	}
+	if err := p.run(); err != nil {
+		return "", nil, err
+	}
+	if p.model == "" && !d.PositionalModel {
+		return "", nil, &UsageError{d.Program, "the following arguments are required: --model-path/--model", d.ModelFlag}
+	}
+	if len(p.extras) > 0 {
+		first, _, _ := strings.Cut(p.extras[0], "=")
+		return "", nil, &UsageError{d.Entry, "unrecognized arguments: " + strings.Join(p.extras, " "), bare(first)}
+	}
+	return p.model, p.seen, nil
+}
+
+type parser struct {
+	d      *Definition
+	args   []string
+	model  string
+	seen   []Setting
+	extras []string // what nobody knows, in order
+}
+
+// set records a setting; the last one of a flag counts.
+func (p *parser) set(flag string, v space.Value) {
+	if flag == p.d.ModelFlag {
+		p.model = v.String()
+		return
+	}
+	i := slices.IndexFunc(p.seen, func(s Setting) bool { return s.Flag == flag })
+	if i < 0 {
+		p.seen = append(p.seen, Setting{flag, v})
+	} else {
+		p.seen[i].Value = v
+	}
+}
+
+func (p *parser) run() error {
+	positionalOnly := false
+	for len(p.args) > 0 {
+		word := p.args[0]
+		p.args = p.args[1:]
+		switch {
+		case word == "--" && !positionalOnly:
+			positionalOnly = true
+		case positionalOnly || !looksLikeFlag(word):
+			if p.d.PositionalModel && p.model == "" {
+				p.model = word
+			} else {
+				p.extras = append(p.extras, word)
+			}
+		default:
+			if err := p.flag(word); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// looksLikeFlag is argparse's rule: a dash in front, but not a negative number, nor a word with a blank in it.
+func looksLikeFlag(word string) bool {
+	if len(word) < 2 || word[0] != '-' {
+		return false
+	}
+	if _, err := strconv.ParseFloat(word, 64); err == nil {
+		return false
+	}
+	head, _, _ := strings.Cut(word, "=")
+	return !strings.Contains(head, " ")
+}
+
+// flag reads one flag, and takes the words that are its value.
+func (p *parser) flag(word string) error {
+	head, inline, hasInline := strings.Cut(word, "=")
+	f, off, err := p.find(head, word)
+	if err != nil {
+		return err
+	}
+	switch {
+	case f == nil:
+		p.extras = append(p.extras, word)
+		return nil
+	case f.Attached != "" && !strings.HasPrefix(word, "--"):
+		inline, hasInline = strings.TrimPrefix(word[1+len(f.Attached):], "="), len(word) > 1+len(f.Attached)
+	case f.IsSwitch() && hasInline:
+		return p.fail(f, fmt.Sprintf("ignored explicit argument %s", quote(inline)))
+	}
+	if f.IsSwitch() {
+		p.set(f.Name, space.Bool(!off))
+		return nil
+	}
+	words := []string{inline}
+	if !hasInline {
+		words = p.take(f)
+	}
+	if len(words) == 0 && f.Optional {
+		p.set(f.Name, space.String(""))
+		return nil
+	}
+	if len(words) == 0 {
+		expected := "expected one argument"
+		if f.Kind == List {
+			expected = "expected at least one argument"
+		}
+		return p.fail(f, expected)
+	}
+	if f.Kind == List {
+		p.set(f.Name, space.String(joinWords(words)))
+		return nil
+	}
+	v, problem := p.d.value(*f, words[0])
+	if problem != "" {
+		return p.fail(f, problem)
+	}
+	p.set(f.Name, v)
+	return nil
+}
+
+// take removes the words that belong to a flag: one, or for a list all up to the next flag.
+func (p *parser) take(f *Flag) []string {
+	n := 0
+	for n < len(p.args) && p.args[n] != "--" && !looksLikeFlag(p.args[n]) && (n == 0 || f.Kind == List) {
+		n++
+	}
+	words := p.args[:n:n]
+	p.args = p.args[n:]
+	return words
+}
+
+// find looks a spelling up as argparse does: exactly, as a dotted key, as an attached short form, then as a prefix of one long name only.
+func (p *parser) find(head, word string) (f *Flag, off bool, err error) {
+	d := p.d
+	name := head
+	if d.Underscores && strings.HasPrefix(head, "--") {
+		stem, tail, dotted := strings.Cut(head[2:], ".")
+		name = "--" + strings.ReplaceAll(stem, "_", "-")
+		if dotted {
+			name += "." + tail
+		}
+	}
+	if i, ok := d.bySpelling[name]; ok {
+		return &d.flags[i], strings.HasPrefix(name, "--no-") && name != "--"+d.flags[i].Name, nil
+	}
+	if strings.Contains(name, ".") {
+		if dotted, ok := d.Flag(name); ok {
+			return &dotted, false, nil
+		}
+	}
+	if !strings.HasPrefix(name, "--") {
+		for i := range d.flags {
+			if a := d.flags[i].Attached; a != "" && strings.HasPrefix(word, "-"+a) {
+				return &d.flags[i], false, nil
+			}
+		}
+		return nil, false, nil
+	}
+	return p.byPrefix(name, word)
+}
+
+func (p *parser) byPrefix(name, word string) (*Flag, bool, error) {
+	var matches []string
+	for spelling := range p.d.bySpelling {
+		if strings.HasPrefix(spelling, name) {
+			matches = append(matches, spelling)
+		}
+	}
+	sort.Strings(matches)
+	switch len(matches) {
+	case 0:
+		return nil, false, nil
+	case 1:
+		i := p.d.bySpelling[matches[0]]
+		return &p.d.flags[i], matches[0] == "--no-"+p.d.flags[i].Name, nil
+	default:
+		return nil, false, &UsageError{p.d.Program, fmt.Sprintf("ambiguous option: %s could match %s", word, strings.Join(matches, ", ")), bare(name)}
+	}
+}
+
+func (p *parser) fail(f *Flag, problem string) error {
+	spellings := "--" + f.Name
+	for _, a := range f.Aliases {
+		spellings += "/" + a
+	}
+	return &UsageError{p.d.Program, fmt.Sprintf("argument %s: %s", spellings, problem), f.Name}
+}

@@ -1,0 +1,137 @@
+package engine
+
+import (
+	"strconv"
+	"strings"
+
+	"autotune/space"
+	"autotune/tuner"
+)
+
+func newVLLM(table string) *Definition {
+	d := &Definition{
+		Name: "vllm", Title: "vLLM", Version: "main 6adad0876 (2026-08, about 0.27), with what 0.32.0 added",
+		Program: "vllm serve", Usage: "usage: vllm serve [model_tag] [options]", Entry: "vllm",
+		Subcommands: []string{"serve"}, ModelFlag: "model", PositionalModel: true, Underscores: true, DottedKeys: true,
+		executable: []string{"vllm", "serve"},
+		infoPaths:  []string{"/server_info?config_format=json", "/version"},
+		flushPath:  "/reset_prefix_cache",
+		flags:      readFlags(table),
+		readNumber: readVLLM,
+		env:        vllmEnv,
+		additions:  func(Launch) []string { return nil },
+		rules:      vllmRules,
+		resolved:   vllmResolved,
+		markers: []marker{
+			{"vLLM API server version", tuner.PhaseFlags},
+			{"non-default args:", tuner.PhaseFlags},
+			{"Initializing a V1 LLM engine", tuner.PhaseInit},
+			{"Initializing an LLM engine", tuner.PhaseInit},
+			{"Starting to load model", tuner.PhaseLoad},
+			{"Loading safetensors checkpoint shards", tuner.PhaseLoad},
+			{"Loading pt checkpoint shards", tuner.PhaseLoad},
+			{"Loading weights took", tuner.PhaseLoad},
+			{"Model loading took", tuner.PhaseProfile},
+			{"Loading model weights took", tuner.PhaseProfile},
+			{"for vLLM's torch.compile", tuner.PhaseProfile},
+			{"Dynamo bytecode transform time", tuner.PhaseProfile},
+			{"torch.compile takes", tuner.PhaseProfile},
+			{"Available KV cache memory", tuner.PhaseCapture},
+			{"KV cache size:", tuner.PhaseCapture},
+			{"Maximum concurrency for", tuner.PhaseCapture},
+			{"Capturing CUDA graph", tuner.PhaseCapture},
+			{"Graph capturing finished", tuner.PhaseCapture},
+			{"init engine (profile", tuner.PhaseCapture},
+			{"Application startup complete", tuner.PhaseServe},
+			{"API server: HTTP server started", tuner.PhaseServe},
+		},
+		facts: []fact{
+			figure("weights_gib", `Model loading took ([0-9.]+) GiB`),
+			figure("kv_gib", `Available KV cache memory: ([0-9.]+) GiB`),
+			figure("kv_tokens", `KV cache size: ([0-9,]+) tokens`),
+			figure("max_concurrency", `Maximum concurrency for [0-9,]+ tokens per request: ([0-9.]+)x`),
+			figure("graphs_gib", `Graph capturing finished in .*took (-?[0-9.]+) GiB`),
+			figure("compile_seconds", `torch\.compile takes ([0-9.]+) s`),
+			figure("init_seconds", `init engine \(.*\) took ([0-9.]+) s`),
+			figure("max_model_len", `Using max model len ([0-9]+)`),
+			figure("version", `(?:vLLM API server version|LLM engine \(v)\s*([0-9][0-9A-Za-z.+]*)`),
+		},
+	}
+	return d.index(vllmEnrich())
+}
+
+// vllmEnv opens what we read the effective configuration from and flush the prefix cache with, and puts the engine's own start limit
+// (600 s, too short for hundreds of GB) out of the way of ours. VLLM_PORT is where it starts to look for ports of its own.
+func vllmEnv(l Launch) []string {
+	env := []string{"VLLM_SERVER_DEV_MODE=1", "VLLM_ENGINE_READY_TIMEOUT_S=86400"}
+	if l.InternalPort > 0 {
+		env = append(env, "VLLM_PORT="+strconv.Itoa(l.InternalPort))
+	}
+	return env
+}
+
+// vllmResolved holds what unset flags become, from vLLM's engine/arg_utils.py: by the GPU's memory, the A100 being counted with the small ones.
+var vllmResolved = map[string]func(Host) (space.Value, bool){
+	"max-num-seqs": func(h Host) (space.Value, bool) {
+		return bySize(h, space.Int(256), step{70, space.Int(1024)})
+	},
+	"max-num-batched-tokens": func(h Host) (space.Value, bool) {
+		return bySize(h, space.Int(2048), step{70, space.Int(8192)}, step{160, space.Int(16384)})
+	},
+	"enable-chunked-prefill": func(Host) (space.Value, bool) { return space.Bool(true), true },
+	"enable-prefix-caching":  func(Host) (space.Value, bool) { return space.Bool(true), true },
+}
+
+type step struct {
+	fromGiB float64
+	value   space.Value
+}
+
+// bySize picks the value of the highest step that the GPU's memory reaches. An A100 stays at the lowest in vLLM whatever its memory.
+func bySize(h Host, small space.Value, steps ...step) (space.Value, bool) {
+	if h.MemoryGiB <= 0 {
+		return space.Value{}, false
+	}
+	v := small
+	for _, s := range steps {
+		if h.MemoryGiB >= s.fromGiB && !strings.Contains(strings.ToUpper(h.GPU), "A100") {
+			v = s.value
+		}
+	}
+	return v, true
+}
+
+func vllmEnrich() map[string]func(*Flag) {
+	return map[string]func(*Flag){
+		"optimization-level":         func(f *Flag) { f.Attached = "O"; f.Aliases = nil },
+		"tensor-parallel-size":       say("GPUs that share each layer; divides the attention heads.", 0),
+		"pipeline-parallel-size":     say("Stages of layers, one after the other; if the model supports it.", 0),
+		"data-parallel-size":         say("Dense models: replicas behind one API. Mixture of experts: attention replicated, experts over tp x dp.", 0.2),
+		"enable-expert-parallel":     say("Whole experts on each GPU of tp x dp; a switch, not a size.", 0),
+		"all2all-backend":            say("How tokens travel to experts; needs expert parallelism.", 0.2),
+		"gpu-memory-utilization":     say("Share of each GPU for weights, activations and KV cache together.", 0.7),
+		"max-num-seqs":               say("Sequences in a step.", 0.5),
+		"max-num-batched-tokens":     say("Tokens in a step: chunk size and peak of activations.", 1),
+		"max-model-len":              say("Longest input + output; -1 is what fits.", 0.3),
+		"kv-cache-dtype":             say("Type of the KV cache: a narrower one holds more tokens.", 0),
+		"block-size":                 say("Tokens of a KV block.", 0),
+		"enable-chunked-prefill":     say("Long prompts are read in pieces between decodes; on where supported.", 0),
+		"enable-prefix-caching":      say("Common beginnings of prompts are computed once; on where supported.", 0),
+		"async-scheduling":           say("The next step is planned while this one runs; on where supported.", 0),
+		"performance-mode":           say("throughput doubles unset max-num-seqs and max-num-batched-tokens; interactivity favours latency.", 0.3),
+		"enforce-eager":              say("No graphs and no compilation: starts faster, runs slower.", 0),
+		"compilation-config":         say("Compilation and CUDA graphs, as JSON.", 0.1),
+		"attention-backend":          say("Attention kernels; legality depends on GPU, model and KV type.", 0),
+		"moe-backend":                say("Kernels of the experts.", 0),
+		"speculative-config":         say("A draft guesses tokens ahead; JSON with method and num_speculative_tokens.", 0.4),
+		"enable-dbo":                 say("Two half batches overlap compute and communication.", 0.2),
+		"enable-eplb":                say("Experts are moved so that GPUs are evenly loaded.", 0.2),
+		"stream-interval":            say("Tokens in a streamed event; above 1 inter-token latency means nothing.", 0),
+		"max-cudagraph-capture-size": say("Largest batch that is captured as a graph.", 0.3),
+		"cpu-offload-gb":             say("GiB of weights kept in host memory.", 0),
+	}
+}
+
+func say(help string, hungry float64) func(*Flag) {
+	return func(f *Flag) { f.Help, f.Hungry = help, hungry }
+}
