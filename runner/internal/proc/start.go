@@ -31,7 +31,7 @@ type Spec struct {
 
 // Exit is how a process ended.
 type Exit struct {
-	Code   int    // -1 when a signal ended it
+	Code   int    // 128+n when signal n ended it
 	Signal string // "SIGKILL"; empty when it exited
 }
 
@@ -141,7 +141,7 @@ func (p *Proc) live(spec Spec, output *os.File, started chan<- error) {
 
 func exitOf(state *os.ProcessState) Exit {
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		return Exit{Code: -1, Signal: signalName(status.Signal())}
+		return Exit{Code: 128 + int(status.Signal()), Signal: signalName(status.Signal())}
 	}
 	return Exit{Code: state.ExitCode()}
 }

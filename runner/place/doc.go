@@ -1,0 +1,2 @@
+// Package place is where an engine is started: this machine.
+package place
