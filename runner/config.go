@@ -1,0 +1,95 @@
+package runner
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"autotune/runner/engine"
+	"autotune/runner/place"
+	"autotune/tuner"
+	"autotune/tuner/workload"
+)
+
+// Config is all that a Runner goes by. Every field is needed, except where it says otherwise.
+type Config struct {
+	// Place is where servers are started.
+	Place place.Place
+	// Plan says how a trial's configuration is launched. An error is autotune's own failure.
+	Plan func(tuner.Trial) (Plan, error)
+
+	Workload workload.Spec
+	Rows     []workload.Row     // of the dataset's file; none for a random dataset
+	Requests []workload.Request // sent instead of what Workload and Rows expand to, when not nil
+	FileHash string             // of the dataset's file
+	// Gate is the success rate, above 0 and at most 1, below which a trial has no score.
+	Gate     float64
+	Timeouts Timeouts
+	// GPUs is how many the study counts with, for the metrics that are meant for one GPU; 0: none.
+	GPUs int
+
+	// StudyID and Seed are the study's. The ID, with Logs, marks every process that the study starts.
+	StudyID string
+	Seed    uint64
+	// Logs is the folder of the engines' logs. Outcomes name a log as it lies beside that folder: study.db.d/0007-1/engine.log.
+	Logs string
+	// Environ is the environment (NAME=VALUE) that servers inherit. Values of secret names reach the servers and nothing else.
+	Environ []string
+	// Self is autotune's own executable: it stands in for the word autotune at the start of a Plan's command.
+	Self string
+	Host string // name of this machine, for the record
+	Now  func() time.Time
+}
+
+// Plan is one trial as it is launched.
+type Plan struct {
+	Engine   *engine.Definition
+	Model    string
+	Settings []engine.Setting
+	// Searched are those of the settings that the study varies.
+	Searched []engine.Setting
+	// Command starts the engine instead of its own executable; empty for that.
+	Command []string
+	// Env (NAME=VALUE) is added to the environment.
+	Env []string
+}
+
+// Timeouts bound the phases of a trial; all are needed. The workload has its own limit.
+type Timeouts struct {
+	Start   time.Duration // from launch to ready
+	Silence time.Duration // without a new line in the log while starting
+	Stop    time.Duration // from SIGTERM to SIGKILL
+	Hang    time.Duration // without a byte from the server while it owes some
+}
+
+func (c Config) validate() error {
+	var wrong []error
+	need := func(is bool, what string) {
+		if !is {
+			wrong = append(wrong, errors.New(what))
+		}
+	}
+	need(c.Place != nil, "a place is missing")
+	need(c.Plan != nil, "a plan is missing")
+	need(c.Now != nil, "a clock is missing")
+	need(c.Gate > 0 && c.Gate <= 1, fmt.Sprintf("the gate is %g; allowed is more than 0 and at most 1", c.Gate))
+	need(c.StudyID != "" && c.Logs != "" && c.Self != "", "the study's id, the folder of the logs and autotune's own path are needed")
+	for name, d := range map[string]time.Duration{"start": c.Timeouts.Start, "silence": c.Timeouts.Silence, "stop": c.Timeouts.Stop, "hang": c.Timeouts.Hang} {
+		need(d > 0, fmt.Sprintf("the %s timeout is %v; more than 0 is needed", name, d))
+	}
+	if err := c.Workload.Validate(); err != nil {
+		wrong = append(wrong, err)
+	}
+	return errors.Join(wrong...)
+}
+
+// Guard is what the hidden command does that place.LocalConfig.Guard names: it waits for the end of the process that started it, and ends the
+// server that this one could not end any more. in is its standard input, words are those after the command.
+func Guard(in *os.File, words []string) error { return place.Guard(in, words) }
+
+func (c Config) clone() Config {
+	c.Environ = slices.Clone(c.Environ)
+	return c
+}

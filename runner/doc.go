@@ -1,0 +1,2 @@
+// Package runner carries out one trial on a real server and says what kind of end it came to.
+package runner
