@@ -2,58 +2,265 @@ package studyfile
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"autotune/space"
+	"autotune/tuner"
 )
 
-// describeDomain says in words what values a parameter takes.
-func describeDomain(d space.Domain) string {
-	var words []string
-	lo, hi, step, isRange := d.Range()
-	listed := d.Listed()
-	if d.IsFloatGrid() {
-		var numbers []space.Value
-		listed, numbers = splitGrid(listed)
-		if n := len(numbers); n > 0 {
-			words = append(words, fmt.Sprintf("%s to %s in %d values", numbers[0], numbers[n-1], n))
+// DiffText says in words what a changed spec changes, a line each, in the order of a spec; nothing when both ask for the same.
+// Comments, layout and the order of keys change nothing.
+func DiffText(old, now *Spec) []string {
+	var d differ
+	d.word("name", old.Name, now.Name)
+	d.list("model", old.Models, now.Models)
+	d.word("gpus", fmt.Sprint(old.GPUs), fmt.Sprint(now.GPUs))
+	d.word("objective", string(old.Goal.Direction)+" "+old.Goal.Metric, string(now.Goal.Direction)+" "+now.Goal.Metric)
+	d.list("objective.subject_to", bounds(old.Goal), bounds(now.Goal))
+	d.word("gate.success_rate", fmt.Sprint(old.Gate), fmt.Sprint(now.Gate))
+	d.workload(old, now)
+	d.engines(old, now)
+	d.list("require", ruleTexts(old.Require), ruleTexts(now.Require))
+	d.list("recipes", recipeTexts(old.Recipes), recipeTexts(now.Recipes))
+	d.word("reference", old.Reference, now.Reference)
+	d.word("sampler", old.Sampler, now.Sampler)
+	d.word("seed", fmt.Sprint(old.Seed), fmt.Sprint(now.Seed))
+	d.word("budget.trials", limit(old.Budget.Trials), limit(now.Budget.Trials))
+	d.word("budget.wall_clock", limit(old.Budget.WallClock), limit(now.Budget.WallClock))
+	d.word("budget.failures_in_a_row", limit(old.Budget.FailureRow), limit(now.Budget.FailureRow))
+	d.word("timeouts.start", old.Timeouts.Start.String(), now.Timeouts.Start.String())
+	d.word("timeouts.silence", old.Timeouts.Silence.String(), now.Timeouts.Silence.String())
+	d.word("timeouts.stop", old.Timeouts.Stop.String(), now.Timeouts.Stop.String())
+	d.word("timeouts.hang", old.Timeouts.Hang.String(), now.Timeouts.Hang.String())
+	d.word("records", old.Records, now.Records)
+	return d.lines
+}
+
+// limit writes a number or a time of which 0 means that there is none.
+func limit[T int | time.Duration](v T) string {
+	if v == 0 {
+		return "no limit"
+	}
+	return fmt.Sprint(v)
+}
+
+func bounds(g tuner.Goal) []string {
+	var out []string
+	for _, b := range g.SubjectTo {
+		out = append(out, b.String())
+	}
+	return out
+}
+
+func ruleTexts(rules []Rule) []string {
+	var out []string
+	for _, r := range rules {
+		out = append(out, r.That.String())
+	}
+	return out
+}
+
+func recipeTexts(recipes []Recipe) []string {
+	var out []string
+	for _, r := range recipes {
+		text := r.Engine
+		if r.Checkpoint != "" {
+			text += " " + r.Checkpoint
+		}
+		for _, s := range r.Settings {
+			text += fmt.Sprintf(" %s=%s", s.Flag, s.Value)
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+// differ collects differences.
+type differ struct{ lines []string }
+
+func (d *differ) say(format string, args ...any) {
+	d.lines = append(d.lines, fmt.Sprintf(format, args...))
+}
+
+func (d *differ) word(key, old, now string) {
+	switch {
+	case old == now:
+	case old == "":
+		d.say("%s: added %s", key, now)
+	case now == "":
+		d.say("%s: removed (was %s)", key, old)
+	default:
+		d.say("%s: was %s, is %s", key, old, now)
+	}
+}
+
+// list tells what a list gained and lost; when it did neither, that its order changed.
+func (d *differ) list(key string, old, now []string) {
+	if slices.Equal(old, now) {
+		return
+	}
+	added, removed := without(now, old), without(old, now)
+	var parts []string
+	if len(added) > 0 {
+		parts = append(parts, "added "+strings.Join(added, ", "))
+	}
+	if len(removed) > 0 {
+		parts = append(parts, "removed "+strings.Join(removed, ", "))
+	}
+	if len(parts) == 0 {
+		parts = append(parts, "the order changed: "+strings.Join(now, ", "))
+	}
+	d.say("%s: %s", key, strings.Join(parts, "; "))
+}
+
+// without lists what is in a and not in b.
+func without(a, b []string) []string {
+	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return slices.Contains(b, s) })
+}
+
+func (d *differ) workload(old, now *Spec) {
+	a, b := old.Workload, now.Workload
+	if a.Name != b.Name {
+		d.say("workloads: was %s, is %s", a.Name, b.Name)
+	}
+	key := "workloads." + b.Name + "."
+	field := func(name string, x, y any) { d.word(key+name, fmt.Sprint(x), fmt.Sprint(y)) }
+	field("dataset", a.Dataset, b.Dataset)
+	d.word(key+"path", a.Path, b.Path)
+	field("input_tokens", a.InputTokens, b.InputTokens)
+	field("output_tokens", a.OutputTokens, b.OutputTokens)
+	field("requests", a.Requests, b.Requests)
+	field("rate", a.Rate, b.Rate)
+	field("max_concurrency", limit(a.MaxConcurrency), limit(b.MaxConcurrency))
+	field("seed", a.Seed, b.Seed)
+	field("warmup", a.Warmup, b.Warmup)
+	field("endpoint", a.Endpoint, b.Endpoint)
+	field("request_limit", limit(a.RequestLimit), limit(b.RequestLimit))
+	field("wall_limit", limit(a.WallLimit), limit(b.WallLimit))
+}
+
+func (d *differ) engines(old, now *Spec) {
+	names := func(s *Spec) (out []string) {
+		for _, e := range s.Engines {
+			out = append(out, e.Name)
+		}
+		return out
+	}
+	d.list("engines", names(old), names(now))
+	for _, a := range old.Engines {
+		for _, b := range now.Engines {
+			if a.Name == b.Name {
+				d.engine(a, b)
+			}
 		}
 	}
-	for i := len(listed) - 1; i >= 0; i-- {
-		words = append([]string{listed[i].String()}, words...)
-	}
-	if isRange {
-		text := fmt.Sprintf("%d to %d", lo, hi)
-		if step > 1 {
-			text += fmt.Sprintf(" by %d", step)
+}
+
+func (d *differ) engine(a, b Engine) {
+	key := "engines." + b.Name
+	d.word(key+".command", strings.Join(a.Command, " "), strings.Join(b.Command, " "))
+	d.named(key+".env", envMap(a.Env), envMap(b.Env))
+	d.named(key+".fixed", settingMap(a.Fixed), settingMap(b.Fixed))
+	d.named(key+".baseline", settingMap(a.Baseline), settingMap(b.Baseline))
+	for _, p := range a.searched() {
+		if _, still := b.param(p.Flag); !still {
+			d.say("%s.space.%s: removed (was %s)", key, p.Flag, describe(p))
 		}
-		words = append(words, text)
 	}
-	text := strings.Join(words, ", ")
-	if d.Log() && (isRange || d.IsFloatGrid()) {
-		text += " (by the logarithm)"
+	for _, q := range b.searched() {
+		p, before := a.param(q.Flag)
+		if !before {
+			d.say("%s.space.%s: added, %s", key, q.Flag, describe(q))
+			continue
+		}
+		d.domain(fmt.Sprintf("%s.space.%s", key, q.Flag), p, q)
+	}
+	d.list(key+".require", ruleTexts(a.Require), ruleTexts(b.Require))
+}
+
+// domain tells by value what a parameter gained and lost; positions in a list mean nothing.
+func (d *differ) domain(key string, p, q space.Param) {
+	d.word(key+".when", p.When.String(), q.When.String())
+	a, b := words(p.Domain), words(q.Domain)
+	if added, removed := without(b, a), without(a, b); len(added)+len(removed) > 0 {
+		d.list(key, a, b)
+	}
+}
+
+// named compares settings by their names.
+func (d *differ) named(key string, old, now map[string]string) {
+	var names []string
+	for name := range old {
+		names = append(names, name)
+	}
+	for name := range now {
+		if _, both := old[name]; !both {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		a, before := old[name]
+		b, after := now[name]
+		switch {
+		case !before:
+			d.say("%s.%s: added %s", key, name, b)
+		case !after:
+			d.say("%s.%s: removed (was %s)", key, name, a)
+		default:
+			d.word(key+"."+name, a, b)
+		}
+	}
+}
+
+func envMap(env []EnvVar) map[string]string {
+	m := map[string]string{}
+	for _, v := range env {
+		m[v.Name] = quoteEmpty(v.Value)
+	}
+	return m
+}
+
+func settingMap(settings []Setting) map[string]string {
+	m := map[string]string{}
+	for _, s := range settings {
+		m[s.Flag] = quoteEmpty(s.Value.String())
+	}
+	return m
+}
+
+func quoteEmpty(s string) string {
+	if s == "" {
+		return `""`
+	}
+	return s
+}
+
+// searched are the parameters that stand under space.
+func (e Engine) searched() []space.Param {
+	return slices.DeleteFunc(slices.Clone(e.Params), func(p space.Param) bool {
+		_, ok := e.param(p.Flag)
+		return !ok
+	})
+}
+
+// param finds a parameter that stands under space: not a fixed one, nor one that only the baseline sets.
+func (e Engine) param(flag string) (space.Param, bool) {
+	for _, p := range e.Params {
+		onlyBaseline := p.Domain.Size() == 1 && p.Domain.Contains(space.Default()) && len(p.Domain.Extra()) > 0
+		if p.Flag == flag && !p.Fixed && !onlyBaseline {
+			return p, true
+		}
+	}
+	return space.Param{}, false
+}
+
+func describe(p space.Param) string {
+	text := describeDomain(p.Domain)
+	if p.When != nil {
+		text += " when " + p.When.String()
 	}
 	return text
 }
-
-// splitGrid parts what stands before a grid of floats from the grid, which is every float from the first of a rising row on.
-func splitGrid(values []space.Value) (before, grid []space.Value) {
-	i := len(values)
-	for i > 0 && values[i-1].Kind() == space.KindFloat && (i == len(values) || values[i-1].AsFloat() < values[i].AsFloat()) {
-		i--
-	}
-	return values[:i], values[i:]
-}
-
-// DiffText says in words what a changed spec changes; nothing when both ask for the same.
-func DiffText(old, now *Spec) []string { return nil }
-
-// TemplateInput is what `init` knows of the machine and the wish.
-type TemplateInput struct {
-	Engines []string // vllm, sglang or both
-	Model   string
-	GPUs    int
-}
-
-// Template writes a commented spec that parses.
-func Template(in TemplateInput) []byte { return nil }

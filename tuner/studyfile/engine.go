@@ -114,6 +114,12 @@ func (r *reader) command(to *[]string) func(*node, path) {
 
 var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
+// secretWord ends a word of a variable's name that holds a secret: HF_TOKEN does, MAX_DISPATCH_TOKENS does not.
+var secretWord = regexp.MustCompile(`(?i)(TOKEN|KEY|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?)(_|$)`)
+
+// secret tells whether a variable of that name is likely to hold one.
+func secret(name string) bool { return secretWord.MatchString(name) }
+
 func (r *reader) env(to *[]EnvVar) func(*node, path) {
 	return func(n *node, p path) {
 		if n.kind != mapNode {
@@ -128,6 +134,9 @@ func (r *reader) env(to *[]EnvVar) func(*node, path) {
 				r.failAt(e.at, child, FieldError{Problem: "not a variable's name", Allowed: "letters, digits and underscores, no digit first"})
 			case strings.HasPrefix(e.key, "AUTOTUNE_"):
 				r.failAt(e.at, child, FieldError{Problem: "autotune marks its processes with variables of this name"})
+			case secret(e.key) && e.value.kind == scalarNode && e.value.text != "":
+				r.failAt(e.at, child, FieldError{Problem: "looks like a secret, and a spec is stored in the study file",
+					Allowed: fmt.Sprintf("no line here: export %s=... in the shell that runs autotune, and the engine inherits it", e.key)})
 			case r.plain(e.value, child, "a value; an empty one in quotes"):
 				*to = append(*to, EnvVar{e.key, e.value.text})
 			}

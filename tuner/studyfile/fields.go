@@ -66,7 +66,7 @@ func (r *reader) fields(n *node, p path, fields ...field) {
 		}
 		seen[e.key] = true
 		if fields[i].lacks != "" {
-			r.failAt(e.at, child, FieldError{Problem: "not supported by this version: " + fields[i].lacks})
+			r.failAt(e.at, child, FieldError{Problem: "not available in this version: " + fields[i].lacks})
 			continue
 		}
 		r.places[child.id()] = e.at

@@ -17,13 +17,13 @@ import (
 func (r *reader) objective(s *Spec, n *node) {
 	p := path{"objective"}
 	if n.kind == listNode {
-		r.failAt(n.at, p, FieldError{Problem: "not supported by this version: several objectives (a Pareto study)", Allowed: "one metric under maximize or minimize"})
+		r.failAt(n.at, p, FieldError{Problem: "not available in this version: several objectives (a Pareto study)", Allowed: "one metric under maximize or minimize"})
 		return
 	}
 	read := func(d tuner.Direction) func(*node, path) {
 		return func(n *node, p path) {
 			if s.Goal.Direction != "" {
-				r.failAt(n.at, p, FieldError{Problem: "not supported by this version: several objectives (a Pareto study)", Allowed: "maximize or minimize"})
+				r.failAt(n.at, p, FieldError{Problem: "not available in this version: several objectives (a Pareto study)", Allowed: "maximize or minimize"})
 				return
 			}
 			s.Goal.Direction = d
@@ -44,7 +44,7 @@ func (r *reader) objective(s *Spec, n *node) {
 
 func (r *reader) goal(s *Spec, n *node, p path) {
 	if n.kind == listNode {
-		r.failAt(n.at, p, FieldError{Problem: "not supported by this version: several objectives (a Pareto study)", Allowed: "one metric"})
+		r.failAt(n.at, p, FieldError{Problem: "not available in this version: several objectives (a Pareto study)", Allowed: "one metric"})
 		return
 	}
 	text, ok := r.word(n, p, "a metric, such as total_token_throughput")

@@ -188,7 +188,7 @@ func (r *reader) bench(n *node, p path) {
 		switch s, ok := r.word(n, p, "builtin"); {
 		case !ok || s == "builtin":
 		case slices.Contains(laterTools, s):
-			r.failAt(n.at, p, FieldError{Problem: fmt.Sprintf("not supported by this version: the benchmark tool %s", s), Allowed: "builtin"})
+			r.failAt(n.at, p, FieldError{Problem: fmt.Sprintf("not available in this version: the benchmark tool %s", s), Allowed: "builtin"})
 		default:
 			r.failAt(n.at, p, FieldError{Problem: "unknown word", Found: n.describe(), Allowed: "builtin", Near: nearest(s, []string{"builtin"})})
 		}

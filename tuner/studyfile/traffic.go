@@ -30,7 +30,7 @@ func (r *reader) workloads(s *Spec, n *node) {
 		if i == 0 {
 			s.Workload = w
 		} else {
-			r.failAt(e.at, child, FieldError{Problem: "not supported by this version: several workloads", Allowed: "one workload"})
+			r.failAt(e.at, child, FieldError{Problem: "not available in this version: several workloads", Allowed: "one workload"})
 		}
 	}
 }
