@@ -117,20 +117,6 @@ func (a *assembly) makeProblem() error {
 	return nil
 }
 
-// settings are the flags of a point as its engine takes them.
-func (a *assembly) settings(p space.Point) []engine.Setting {
-	var out []engine.Setting
-	for _, q := range a.problem.Space.Params() {
-		if q.Flag == "" || q.Engine != p.Engine() {
-			continue
-		}
-		if v, ok := p.Get(q.Name); ok {
-			out = append(out, engine.Setting{Flag: q.Flag, Value: v})
-		}
-	}
-	return out
-}
-
 // model is the checkpoint of a point.
 func (a *assembly) model(p space.Point) string {
 	if v, ok := p.Get("checkpoint"); ok {

@@ -48,6 +48,7 @@ and prints the command to deploy.` + exitStatuses(statusDone, statusFailed, stat
 	for _, make := range commands {
 		root.AddCommand(make(w))
 	}
+	root.AddCommand(newGuard(w))
 	return root
 }
 

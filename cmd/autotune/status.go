@@ -58,19 +58,11 @@ func (o *opened) model(ctx context.Context) (report.Model, error) {
 // export is the command of a point as a person deploys it: what was measured, without what autotune added for itself.
 func (a *assembly) export(p space.Point) deploy.Export {
 	var e deploy.Export
-	d := a.engines[p.Engine()]
-	executable := d.Executable()
-	for _, s := range a.spec.Engines {
-		if s.Name != p.Engine() {
-			continue
-		}
-		if len(s.Command) > 0 {
-			executable = s.Command
-		}
-		for _, v := range s.Env {
-			e.Env = append(e.Env, v.Name+"="+v.Value)
-		}
+	spec := a.engine(p.Engine())
+	for _, v := range spec.Env {
+		e.Env = append(e.Env, v.Name+"="+v.Value)
 	}
-	e.Argv, _ = d.Command(engine.Launch{Executable: executable, Model: a.model(p), Settings: a.settings(p)})
+	settings, _ := a.settings(p)
+	e.Argv = a.engines[p.Engine()].Plain(engine.Launch{Executable: spec.Command, Model: a.model(p), Settings: settings})
 	return e
 }

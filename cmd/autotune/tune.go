@@ -7,12 +7,9 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"autotune/runner"
 	"autotune/runner/load"
 	"autotune/search"
-	"autotune/store"
 	"autotune/tuner"
-	"autotune/tuner/metric"
 	"autotune/tuner/report"
 	"autotune/tuner/workload"
 )
@@ -154,9 +151,3 @@ func (w *world) summarise(s *opened, at sitting, end tuner.End) {
 
 // logFolder is where a study's engine logs lie: beside its file.
 func logFolder(path string) string { return filepath.Clean(path) + ".d" }
-
-var (
-	_ = runner.New
-	_ = store.ErrHeld
-	_ = metric.Law
-)

@@ -13,6 +13,7 @@ import (
 // world is everything outside that the commands touch: this file alone reads it from the operating system.
 type world struct {
 	args     []string
+	in       *os.File
 	out      io.Writer
 	err      io.Writer
 	getenv   func(string) string
@@ -37,7 +38,7 @@ func systemWorld() *world {
 	}
 	fd := int(os.Stdout.Fd())
 	return &world{
-		args: os.Args[1:], out: os.Stdout, err: os.Stderr,
+		args: os.Args[1:], in: os.Stdin, out: os.Stdout, err: os.Stderr,
 		getenv: os.Getenv, environ: os.Environ(),
 		terminal: term.IsTerminal(fd) && os.Getenv("TERM") != "dumb",
 		width: func() int {

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"autotune/runner"
+	"autotune/runner/engine"
+	"autotune/runner/fake"
+	"autotune/runner/place"
+	"autotune/space"
+	"autotune/tuner"
+	"autotune/tuner/studyfile"
+)
+
+// guardCommand is a hidden command: it outlives a run that is killed, and ends the server that the run could not end any more.
+const guardCommand = "guard"
+
+func newGuard(w *world) *cobra.Command {
+	return &cobra.Command{
+		Use: guardCommand, Hidden: true, DisableFlagParsing: true,
+		RunE: func(_ *cobra.Command, args []string) error { return runner.Guard(w.in, args) },
+	}
+}
+
+// newRunner makes what carries out the trials of a study on this machine.
+func (w *world) newRunner(s *opened, at sitting) (*runner.Runner, error) {
+	here, err := place.NewLocal(place.LocalConfig{GPUs: visibleGPUs(s.spec.GPUs, w.getenv("CUDA_VISIBLE_DEVICES")), Guard: []string{w.exe, guardCommand}})
+	if err != nil {
+		return nil, err
+	}
+	t := s.spec.Timeouts
+	return runner.New(runner.Config{
+		Place:    here,
+		Plan:     func(t tuner.Trial) (runner.Plan, error) { return s.plan(t), nil },
+		Workload: s.spec.Workload, Rows: at.dataset.rows, FileHash: s.inputs.FileHash,
+		Gate: s.spec.Gate, Timeouts: runner.Timeouts{Start: t.Start, Silence: t.Silence, Stop: t.Stop, Hang: t.Hang}, GPUs: s.spec.GPUs,
+		StudyID: s.study.UUID, Seed: s.spec.Seed, Logs: logFolder(at.path),
+		Environ: w.environ, Self: w.exe, Host: w.host, Now: w.now,
+	})
+}
+
+// plan is how a trial's configuration is launched.
+func (a *assembly) plan(t tuner.Trial) runner.Plan {
+	p := runner.Plan{Engine: a.engines[t.Point.Engine()], Model: a.model(t.Point)}
+	p.Settings, p.Searched = a.settings(t.Point)
+	e := a.engine(t.Point.Engine())
+	p.Command = e.Command
+	for _, v := range e.Env {
+		p.Env = append(p.Env, v.Name+"="+v.Value)
+	}
+	if a.inputs.Rehearse {
+		p.Command = a.rehearsal(e.Name)
+	}
+	return p
+}
+
+// settings are the flags of a point as its engine takes them, and those of them that the study varies.
+func (a *assembly) settings(p space.Point) (all, searched []engine.Setting) {
+	for _, q := range a.problem.Space.Params() {
+		v, ok := p.Get(q.Name)
+		if !ok || q.Flag == "" || q.Engine != p.Engine() {
+			continue
+		}
+		setting := engine.Setting{Flag: q.Flag, Value: v}
+		all = append(all, setting)
+		if !q.Fixed {
+			searched = append(searched, setting)
+		}
+	}
+	return all, searched
+}
+
+// rehearsal is the command of the fake engine that stands in for a real one.
+func (a *assembly) rehearsal(engine string) []string {
+	command := []string{"autotune", fake.Command, "--clock=law", "--noise=" + strconv.FormatFloat(a.inputs.Noise, 'g', -1, 64)}
+	if a.spec.GPUs > 0 {
+		command = append(command, "--gpus="+strconv.Itoa(a.spec.GPUs))
+	}
+	return append(command, engine)
+}
+
+func (a *assembly) engine(name string) studyfile.Engine {
+	for _, e := range a.spec.Engines {
+		if e.Name == name {
+			return e
+		}
+	}
+	return studyfile.Engine{Name: name}
+}
+
+// visibleGPUs are the numbers of the first n GPUs that this process may use. Nil leaves the choice to the engine: there are none, or they have names.
+func visibleGPUs(n int, visible string) []int {
+	var numbers []int
+	if visible == "" {
+		for i := range n {
+			numbers = append(numbers, i)
+		}
+		return numbers
+	}
+	for word := range strings.SplitSeq(visible, ",") {
+		number, err := strconv.Atoi(strings.TrimSpace(word))
+		if err != nil {
+			return nil
+		}
+		if len(numbers) < n {
+			numbers = append(numbers, number)
+		}
+	}
+	return numbers
+}
