@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"time"
 
 	"autotune/runner/engine"
@@ -88,8 +87,3 @@ func (c Config) validate() error {
 // Guard is what the hidden command does that place.LocalConfig.Guard names: it waits for the end of the process that started it, and ends the
 // server that this one could not end any more. in is its standard input, words are those after the command.
 func Guard(in *os.File, words []string) error { return place.Guard(in, words) }
-
-func (c Config) clone() Config {
-	c.Environ = slices.Clone(c.Environ)
-	return c
-}

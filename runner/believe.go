@@ -1,0 +1,144 @@
+package runner
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"autotune/runner/load"
+	"autotune/tuner"
+	"autotune/tuner/metric"
+	"autotune/tuner/workload"
+)
+
+// Limits beyond which a measurement is not believed.
+const (
+	lagShare     = 0.02                 // of the mean latency that the load generator's own mean lag may be: each request of a full server is that much too late
+	lagFloor     = 5 * time.Millisecond // below this nobody cares
+	counterShare = 0.02                 // by which the server's count of generated tokens may differ from ours
+	inputShare   = 0.01                 // by which prompts may be longer or shorter than asked
+	cacheShare   = 0.05                 // of random prompts that a cache of prefixes may know
+	saturated    = 0.95                 // of the offered rate: a server that serves more of it is not at its limit
+	busyClient   = 0.8                  // of this machine's processors: a load generator that needs more of them may have been the limit
+)
+
+var trouble = regexp.MustCompile(`(?i)error|exception|abort|refus|reject|fail|out of memory|overload|queue is full|HTTP/1\.1" [45]\d\d`)
+
+// disbelief says which rule a measurement breaks, and how; empty when it can be believed.
+func (a *attempt) disbelief(result load.Result, m *tuner.Measurement) (rule, evidence string) {
+	for _, name := range slices.Sorted(maps.Keys(m.Metrics)) {
+		if v := m.Metrics[name]; math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
+			return "numbers", fmt.Sprintf("%s is %v", name, v)
+		}
+	}
+	for _, r := range result.Records {
+		if r.OK() && (len(r.Tokens) == 0 || r.Tokens[0].At < r.Sent || r.End < r.Tokens[len(r.Tokens)-1].At) {
+			return "instants", fmt.Sprintf("request %d: sent at %v, ended at %v, its tokens lie outside", r.Index, r.Sent, r.End)
+		}
+	}
+	if evidence := lagging(result); evidence != "" {
+		return "client_lag", evidence
+	}
+	if evidence := wrongInput(result.Records); evidence != "" {
+		return "input_length", evidence
+	}
+	if evidence := a.countsDiffer(result.Records); evidence != "" {
+		return "server_counters", evidence
+	}
+	if hits, queries := a.grown["prefix_cache_hits_total"], a.grown["prefix_cache_queries_total"]; a.Workload.Dataset == workload.Random && hits > cacheShare*queries {
+		return "prefix_cache", fmt.Sprintf("%.0f of %.0f tokens of random prompts came from the cache of prefixes", hits, queries)
+	}
+	return "", ""
+}
+
+// lagging tells whether the load generator was too late by itself; in simulated time it cannot be.
+func lagging(result load.Result) string {
+	if result.Clock != metric.Wall {
+		return ""
+	}
+	var lag, latency time.Duration
+	n := 0
+	for _, r := range result.Records {
+		if r.OK() {
+			lag, latency, n = lag+r.Lag, latency+r.End-r.Sent, n+1
+		}
+	}
+	if n == 0 || lag < lagFloor*time.Duration(n) || lag.Seconds() < lagShare*latency.Seconds() {
+		return ""
+	}
+	return fmt.Sprintf("the load generator sent its requests %v too late on average, at a mean latency of %v: this machine was too busy",
+		(lag / time.Duration(n)).Round(time.Millisecond/10), (latency / time.Duration(n)).Round(time.Millisecond/10))
+}
+
+func wrongInput(records []metric.Record) string {
+	asked, got := 0, 0
+	for _, r := range records {
+		if r.OK() && r.AskedIn > 0 {
+			asked, got = asked+r.AskedIn, got+r.Input
+		}
+	}
+	if math.Abs(float64(got-asked)) <= inputShare*float64(asked) {
+		return ""
+	}
+	return fmt.Sprintf("the server counted %d prompt tokens, %d were sent", got, asked)
+}
+
+// countsDiffer compares the server's count of generated tokens with ours. A failed request may have cost tokens that never came.
+func (a *attempt) countsDiffer(records []metric.Record) string {
+	theirs, counted := a.grown[generated]
+	ours := float64(received(records))
+	if !counted || math.Abs(theirs-ours) <= counterShare*ours || theirs > ours && failures(records) > 0 {
+		return ""
+	}
+	return fmt.Sprintf("the server counted %.0f generated tokens, %.0f were received", theirs, ours)
+}
+
+// remark adds what a reader of a good measurement should know.
+func (a *attempt) remark(result load.Result, m *tuner.Measurement) {
+	w := a.Workload
+	if rate := m.Metrics["request_throughput"]; w.Rate > 0 && rate >= saturated*w.Rate {
+		a.warn("the server served %.3g of the %.3g requests/s that were offered: it was not at its limit, so configurations cannot be told apart by throughput; a higher rate would", rate, w.Rate)
+	}
+	if t := m.Metrics["tokens_per_event"]; t > 1.1 {
+		a.warn("an event carries %.2f tokens on average: inter-token latency is not what it says", t)
+	}
+	if n := float64(runtime.NumCPU()); result.Clock == metric.Wall && result.CPU > busyClient*n {
+		a.warn("the load generator used %.1f of %.0f processors: it may have been the limit", result.CPU, n)
+	}
+	if n := failures(result.Records); n > 0 {
+		a.warn("%s", a.counts(result.Records))
+	}
+}
+
+// counts says how many requests succeeded, and what became of the others.
+func (a *attempt) counts(records []metric.Record) string {
+	byError, details := map[string]int{}, map[string]string{}
+	for _, r := range records {
+		if r.OK() {
+			continue
+		}
+		byError[r.Error]++
+		if details[r.Error] == "" && r.Detail != "" {
+			details[r.Error] = r.Detail
+		}
+	}
+	n := len(records) - failures(records)
+	text := fmt.Sprintf("%d of %d requests succeeded (the gate is %g)", n, len(records), a.Gate)
+	var parts []string
+	for _, class := range slices.Sorted(maps.Keys(byError)) {
+		part := fmt.Sprintf("%d %s", byError[class], class)
+		if d := details[class]; d != "" {
+			part += " (" + d + ")"
+		}
+		parts = append(parts, part)
+	}
+	if len(parts) > 0 {
+		text += ": " + strings.Join(parts, ", ")
+	}
+	return text
+}

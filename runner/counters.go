@@ -1,0 +1,119 @@
+package runner
+
+import (
+	"context"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"autotune/tuner/metric"
+)
+
+// counterNames are the server's own counters that are compared with ours or kept beside them, without the engine's prefix.
+var counterNames = []string{
+	"prompt_tokens_total", "generation_tokens_total", "prefix_cache_queries_total", "prefix_cache_hits_total", "cached_tokens_total",
+	"num_preemptions_total", "num_retracted_requests_total", "request_success_total", "num_requests_total", "num_aborted_requests_total",
+	"spec_decode_num_drafts_total", "spec_decode_num_accepted_tokens_total",
+}
+
+const generated = "generation_tokens_total"
+
+// counters reads the server's own counters, summed over its ranks; nil when it has none.
+func (a *attempt) counters(ctx context.Context) map[string]float64 {
+	text, err := a.get(ctx, "/metrics")
+	if err != nil {
+		return nil
+	}
+	return readCounters(string(text), a.plan.Engine.Name+":")
+}
+
+// readCounters reads Prometheus's text format. Of samples that every tensor-parallel rank repeats only rank 0's counts.
+func readCounters(text, prefix string) map[string]float64 {
+	wanted := map[string]bool{}
+	for _, name := range counterNames {
+		wanted[name] = true
+	}
+	sums := map[string]float64{}
+	for line := range strings.Lines(text) {
+		rest, ours := strings.CutPrefix(line, prefix)
+		end := strings.IndexAny(rest, "{ ")
+		if !ours || end < 0 || !wanted[rest[:end]] {
+			continue
+		}
+		value := rest[end:]
+		if close := strings.LastIndexByte(value, '}'); close >= 0 {
+			if strings.Contains(value, `tp_rank="`) && !strings.Contains(value, `tp_rank="0"`) {
+				continue
+			}
+			value = value[close+1:]
+		}
+		fields := strings.Fields(value)
+		if len(fields) == 0 {
+			continue
+		}
+		if v, err := strconv.ParseFloat(fields[0], 64); err == nil && !math.IsNaN(v) && !math.IsInf(v, 0) {
+			sums[rest[:end]] += v
+		}
+	}
+	if len(sums) == 0 {
+		return nil
+	}
+	return sums
+}
+
+// Engines count behind their answers: the counters may come this much later.
+const (
+	counterWait = time.Second
+	counterPoll = 20 * time.Millisecond
+)
+
+// growth keeps by how much the counters have grown, once they have caught up with what was received.
+func (a *attempt) growth(ctx context.Context, before map[string]float64, records []metric.Record) {
+	if before == nil {
+		return
+	}
+	received := received(records)
+	for deadline := time.Now().Add(counterWait); ; {
+		after := a.counters(ctx)
+		if after == nil {
+			return
+		}
+		a.grown = map[string]float64{}
+		for name, v := range after {
+			a.grown[name] = v - before[name]
+		}
+		if a.grown[generated] >= float64(received) || time.Now().After(deadline) || ctx.Err() != nil {
+			return
+		}
+		timer := time.NewTimer(counterPoll)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+		}
+	}
+}
+
+// received is every generated token that reached us, those of failed requests included.
+func received(records []metric.Record) int {
+	sum := 0
+	for _, r := range records {
+		streamed := 0
+		for _, e := range r.Tokens {
+			streamed += e.Tokens
+		}
+		sum += max(streamed, r.Output)
+	}
+	return sum
+}
+
+func failures(records []metric.Record) int {
+	n := 0
+	for _, r := range records {
+		if !r.OK() {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,173 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"autotune/runner/engine"
+	"autotune/runner/load"
+	"autotune/tuner"
+	"autotune/tuner/metric"
+)
+
+// Signatures of ends that are seen from outside, beside those that an engine's log names.
+const (
+	signatureHang     = "hang"         // nothing comes any more, at start or in serving
+	signatureLate     = "slow_start"   // not ready within the limit
+	signatureStranger = "wrong_server" // somebody else answers on our port
+	signatureLow      = "low_success"  // fewer requests succeeded than the gate asks for
+	signatureLimit    = "bench_limit"  // the workload was not through within its limit
+	signatureExited   = "exited"       // it ended, and nothing says why
+)
+
+// judge says what kind of end a launch came to. lines are the server's, why is what cut it short. The error is autotune's own failure.
+func (a *attempt) judge(ctx context.Context, why error, result load.Result, lines []string) (engine.Finding, error) {
+	var word stopped
+	switch {
+	case ctx.Err() != nil:
+		a.out.Kind = tuner.Interrupted
+		return engine.Finding{}, nil
+	case errors.As(why, &word):
+		a.stop(word.reason, result)
+		return engine.Finding{}, nil
+	case errors.Is(why, errExited), errors.Is(why, errFatal), errors.Is(why, errSilent), errors.Is(why, errLate), errors.Is(why, errStranger):
+		return a.ended(why, result, lines), nil
+	case why != nil:
+		return engine.Finding{}, fmt.Errorf("measuring trial %d: %w", a.trial.Number, why)
+	}
+	if result.Clock == metric.Law {
+		a.out.Cost = result.Elapsed
+	}
+	switch result.Ending {
+	case load.Stopped:
+		a.stop(result.Stopped, result)
+		return engine.Finding{}, nil
+	case load.Hang:
+		return a.ended(fmt.Errorf("%w: requests are under way, and nothing has come for %v", errSilent, a.Timeouts.Hang), result, lines), nil
+	default:
+		return a.weigh(result, lines), nil
+	}
+}
+
+func (a *attempt) stop(reason string, result load.Result) {
+	a.out.Kind, a.out.Phase, a.out.Evidence, a.out.Share = tuner.Stopped, a.phase, a.hidden.redact(reason), result.Share
+	if len(result.Records) > 0 {
+		a.out.Measured = a.measurement(result)
+	}
+}
+
+// ended judges a server that did not last: by its log and its exit, and where they say nothing by what was seen of it.
+func (a *attempt) ended(why error, result load.Result, lines []string) engine.Finding {
+	phase := a.phase
+	if phase == tuner.PhaseBench {
+		phase = tuner.PhaseServe // where the server is in a benchmark
+	}
+	e := engine.Evidence{Engine: a.plan.Engine.Name, Lines: lines, Phase: phase, Running: true, Ready: a.ready,
+		ServedRequests: failures(result.Records) < len(result.Records), Searched: a.plan.Searched}
+	if errors.Is(why, errExited) {
+		exit := a.server.Exit()
+		e.Running, e.ExitCode, e.Signal = false, exit.Code, exit.Signal
+		why = fmt.Errorf("%w: %v", errExited, exit)
+	}
+	f := engine.Classify(e)
+	if sign := a.news.dying(0); errors.Is(why, errFatal) && !f.Found() && sign != nil {
+		f = *sign
+	}
+	if errors.Is(why, errStranger) || e.Running && !f.Found() || f.Signature == "" {
+		f = unexplained(why, lines)
+	}
+	if f.Phase == "" || f.Phase == tuner.PhaseUnknown {
+		f.Phase = phase
+	}
+	a.fail(f.Phase, f.Reason, f.Signature, f.Evidence, f.Hint)
+	return f
+}
+
+// unexplained is the finding where the log names no cause.
+func unexplained(why error, lines []string) engine.Finding {
+	f := engine.Finding{Reason: tuner.ReasonUnknown, Evidence: why.Error()}
+	switch {
+	case errors.Is(why, errSilent):
+		f.Signature, f.Hint = signatureHang, "look at the end of the log; a start that is only slow needs a longer timeouts.silence, a long prefill a longer timeouts.hang"
+	case errors.Is(why, errLate):
+		f.Signature, f.Hint = signatureLate, "look at the log; if it was still getting on, raise timeouts.start"
+	case errors.Is(why, errStranger):
+		f.Signature, f.Reason = signatureStranger, tuner.ReasonTransient
+	default:
+		f.Signature, f.Hint = signatureExited, "look at the log"
+	}
+	if len(lines) > 0 {
+		f.Evidence += "; its last line: " + lines[len(lines)-1]
+	}
+	return f
+}
+
+// weigh judges a benchmark that came to its end: first what share of it succeeded, then whether its figures can be believed.
+func (a *attempt) weigh(result load.Result, lines []string) engine.Finding {
+	m := a.measurement(result)
+	a.out.Measured = m
+	rate := m.Metrics["success_rate"]
+	if result.Ending == load.WallLimit && rate < a.Gate {
+		a.fail(tuner.PhaseBench, tuner.ReasonInfeasible, signatureLimit,
+			fmt.Sprintf("%s within the workload's limit of %v", a.counts(result.Records), a.Workload.WallLimit), "a longer bench limit, or a smaller workload")
+		return engine.Finding{}
+	}
+	if rate < a.Gate || result.Ending == load.AllFailed {
+		return a.lowSuccess(result, lines)
+	}
+	if rule, evidence := a.disbelief(result, m); rule != "" {
+		a.out.Kind, a.out.Rule, a.out.Evidence = tuner.Invalid, rule, evidence
+		return engine.Finding{}
+	}
+	a.out.Kind = tuner.Measured
+	a.remark(result, m)
+	return engine.Finding{}
+}
+
+func (a *attempt) measurement(result load.Result) *tuner.Measurement {
+	for i := range result.Records {
+		result.Records[i].Detail = a.hidden.redact(result.Records[i].Detail)
+	}
+	return &tuner.Measurement{Workload: a.Workload.Name, Identity: result.Identity, Sent: result.Sent, Clock: result.Clock, Share: result.Share,
+		Metrics: metric.Compute(result.Records, a.GPUs), Records: result.Records, ServerSide: a.grown}
+}
+
+// lowSuccess is a server that refuses, or fails, more than the gate allows. What it or its log says decides whose fault that is.
+func (a *attempt) lowSuccess(result load.Result, lines []string) engine.Finding {
+	said := lines[max(0, len(lines)-logTail):]
+	for _, r := range result.Records {
+		if !r.OK() && r.Detail != "" {
+			said = append(said[:len(said):len(said)], r.Detail)
+			break
+		}
+	}
+	evidence := a.counts(result.Records)
+	if words := complaints(lines); words != "" {
+		evidence += "; the server's log: " + words
+	}
+	f := engine.Classify(engine.Evidence{Engine: a.plan.Engine.Name, Lines: said, Phase: tuner.PhaseBench, Running: true, Ready: true,
+		ServedRequests: failures(result.Records) < len(result.Records), Searched: a.plan.Searched})
+	switch f.Reason {
+	case tuner.ReasonMemory, tuner.ReasonEnvironment, tuner.ReasonUser, tuner.ReasonCheckpoint:
+		a.fail(f.Phase, f.Reason, f.Signature, f.Evidence+"; "+evidence, f.Hint)
+		return f
+	}
+	a.fail(tuner.PhaseBench, tuner.ReasonInfeasible, signatureLow, evidence, "a server that keeps up: more room for requests, or a lower rate")
+	return engine.Finding{}
+}
+
+// logTail is how many of the last lines are searched for the cause of failed requests.
+const logTail = 200
+
+// complaints are the last lines of a log that tell of trouble, three at most.
+func complaints(lines []string) string {
+	var found []string
+	for i := len(lines) - 1; i >= max(0, len(lines)-logTail) && len(found) < 3; i-- {
+		if trouble.MatchString(lines[i]) {
+			found = append([]string{lines[i]}, found...)
+		}
+	}
+	return strings.Join(found, " | ")
+}

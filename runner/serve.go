@@ -1,0 +1,130 @@
+package runner
+
+import (
+	"context"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"autotune/runner/load"
+	"autotune/tuner"
+	"autotune/tuner/workload"
+)
+
+// failFast ends a benchmark whose first requests all failed: no later one would fare better.
+const failFast = 5
+
+// lastWords is how long a server whose requests fail is given to end by itself and say why.
+const lastWords = time.Second
+
+// serve warms the server up, sends the workload at it, and watches it meanwhile. The error says why it was cut short; nil when the load
+// generator came to an end of its own.
+func (a *attempt) serve(parent context.Context) (load.Result, error) {
+	ctx, cancel := context.WithCancelCause(parent)
+	defer cancel(nil)
+	var progress atomic.Int64
+	watched := make(chan struct{})
+	defer func() { cancel(nil); <-watched }()
+	go func() { defer close(watched); a.watch(ctx, cancel, &progress) }()
+
+	options := load.Options{Spec: a.Workload, Rows: a.Rows, Requests: a.Requests, FileHash: a.FileHash, StudySeed: a.Seed, Trial: a.trial.Number,
+		FailFast: failFast, Silence: a.Timeouts.Hang, LawTime: load.DetectLawTime(ctx, a.target.URL)}
+	a.warmUp(ctx, options)
+	before := a.counters(ctx)
+	a.enter(tuner.PhaseBench)
+	options.Observe = func(p load.Progress) string { return a.measuring(p, &progress) }
+	result, err := load.Run(ctx, a.target, options)
+	if parent.Err() != nil {
+		return result, context.Cause(parent)
+	}
+	if ctx.Err() != nil {
+		return result, context.Cause(ctx)
+	}
+	if err != nil {
+		return result, err
+	}
+	if failures(result.Records) > 0 && a.ends(parent, lastWords) {
+		return result, errExited
+	}
+	a.growth(ctx, before, result.Records)
+	return result, nil
+}
+
+// watch ends the measurement when the server ends, or when its log says that it is about to and nothing moves any more.
+func (a *attempt) watch(ctx context.Context, cancel context.CancelCauseFunc, progress *atomic.Int64) {
+	tick := time.NewTicker(everyTick / 4)
+	defer tick.Stop()
+	seen := int64(0)
+	for moved := time.Now(); ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-a.server.Done():
+			cancel(errExited)
+			return
+		case <-a.news.came:
+			a.news.judge(a.plan.Searched, true)
+		case <-tick.C:
+			if now := progress.Load(); now != seen {
+				seen, moved = now, time.Now()
+			}
+			switch {
+			case a.news.dying(fatalGrace) == nil:
+			case time.Since(moved) >= fatalGrace:
+				cancel(errFatal)
+				return
+			default:
+				a.news.forgive()
+			}
+		}
+	}
+}
+
+// ends tells whether the server ends within so long.
+func (a *attempt) ends(ctx context.Context, within time.Duration) bool {
+	timer := time.NewTimer(within)
+	defer timer.Stop()
+	select {
+	case <-a.server.Done():
+		return true
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return false
+}
+
+// warmUp sends the workload's warm-up, and empties the cache of prefixes behind it. A failure shows again in the measurement.
+func (a *attempt) warmUp(ctx context.Context, o load.Options) {
+	if a.Workload.Warmup == 0 || o.LawTime {
+		return
+	}
+	o.Repeat = workload.WarmupRepeat
+	if err := load.Warm(ctx, a.target, o); err != nil && ctx.Err() == nil {
+		a.warn("the warm-up failed: %v", err)
+	}
+	if path := a.plan.Engine.FlushPath(); path != "" {
+		_, _ = a.ask(ctx, http.MethodPost, path) // warm-up prompts share no beginning with measured ones: this is for room alone
+	}
+}
+
+// measuring reports how the measurement stands; what it answers ends it.
+func (a *attempt) measuring(p load.Progress, progress *atomic.Int64) string {
+	progress.Store(int64(p.StreamedTokens + p.Done))
+	partial := tuner.Partial{Phase: a.phase, Elapsed: p.Elapsed, Done: p.Done, Failed: p.Failed, Total: p.Total, Share: p.Share}
+	if s := p.Elapsed.Seconds(); s > 0 {
+		partial.Metrics = map[string]float64{
+			"request_throughput":      float64(p.Done-p.Failed) / s,
+			"output_token_throughput": float64(p.OutputTokens) / s,
+			"total_token_throughput":  float64(p.InputTokens+p.OutputTokens) / s,
+		}
+	}
+	v := a.tell(partial)
+	switch {
+	case !v.Stop:
+		return ""
+	case v.Reason == "":
+		return "stopped"
+	default:
+		return v.Reason
+	}
+}
