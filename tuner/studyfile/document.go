@@ -49,7 +49,8 @@ type entry struct {
 	value *node
 }
 
-// readDocument reads one YAML document. The node is nil when there are errors.
+// readDocument reads one YAML document. The node is nil when what stands there cannot be told; with a node, the errors are of places that do no harm
+// to the rest.
 func readDocument(text []byte) (*node, Errors) {
 	if err := checkText(text); err != nil {
 		return nil, Errors{*err}
@@ -79,10 +80,10 @@ func readDocument(text []byte) (*node, Errors) {
 	}
 	c := &converter{}
 	root := c.node(bodies[0], 0)
-	if len(c.errs) > 0 {
-		return root, c.errs
+	if c.lost {
+		return nil, c.errs
 	}
-	return root, nil
+	return root, c.errs
 }
 
 func errorAt(at place, problem string) FieldError {
@@ -195,16 +196,25 @@ func placeOf(n ast.Node) place {
 }
 
 // converter turns the parser's tree into nodes and refuses what a spec does not use.
-type converter struct{ errs Errors }
+type converter struct {
+	errs Errors
+	lost bool // something that was refused has no value to go on with
+}
 
-func (c *converter) refuse(at place, problem string) *node {
+func (c *converter) refuse(at place, problem string) {
 	c.errs = append(c.errs, errorAt(at, problem))
+}
+
+// lose refuses what stands for a value.
+func (c *converter) lose(at place, problem string) *node {
+	c.refuse(at, problem)
+	c.lost = true
 	return &node{at: at, quoted: true}
 }
 
 func (c *converter) node(n ast.Node, depth int) *node {
 	if depth > maxDepth {
-		return c.refuse(placeOf(n), fmt.Sprintf("nested too deeply: a spec has at most %d levels", maxDepth))
+		return c.lose(placeOf(n), fmt.Sprintf("nested too deeply: a spec has at most %d levels", maxDepth))
 	}
 	at := placeOf(n)
 	switch n := n.(type) {
@@ -222,7 +232,7 @@ func (c *converter) node(n ast.Node, depth int) *node {
 		return &node{at: at, text: n.Value.Value, quoted: true}
 	case *ast.StringNode:
 		if strings.ContainsRune(n.Value, 0) {
-			return c.refuse(at, "the character \\0 cannot stand in a command line")
+			return c.lose(at, "the character \\0 cannot stand in a command line")
 		}
 		quoted := n.Token.Type == token.SingleQuoteType || n.Token.Type == token.DoubleQuoteType
 		return &node{at: at, text: n.Value, quoted: quoted, exact: strings.Contains(n.Token.Origin, n.Value)}
@@ -234,13 +244,15 @@ func (c *converter) node(n ast.Node, depth int) *node {
 		}
 		return &node{at: at, text: n.Token.Value}
 	case *ast.TagNode:
-		return c.refuse(at, "YAML tags have no meaning in a spec: a text that begins with ! stands in quotes")
+		c.refuse(at, "YAML tags have no meaning in a spec: a text that begins with ! stands in quotes")
+		return c.node(n.Value, depth+1)
 	case *ast.AnchorNode:
-		return c.refuse(at, "YAML anchors (&) are not supported: write the value out wherever it is wanted; a text that begins with & stands in quotes")
+		c.refuse(at, "YAML anchors (&) are not supported: write the value out wherever it is wanted; a text that begins with & stands in quotes")
+		return c.node(n.Value, depth+1)
 	case *ast.AliasNode:
-		return c.refuse(at, "YAML aliases (*) are not supported: write the value out; a text that begins with * stands in quotes")
+		return c.lose(at, "YAML aliases (*) are not supported: write the value out; a text that begins with * stands in quotes")
 	default:
-		return c.refuse(at, "this kind of YAML is not supported in a spec")
+		return c.lose(at, "this kind of YAML is not supported in a spec")
 	}
 }
 

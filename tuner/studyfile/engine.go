@@ -208,6 +208,8 @@ var ours = map[string]string{
 	"served-model-name": "autotune gives each server a name of its own, to be sure that it measures the right one",
 	"model":             "the checkpoint stands under model, at the top",
 	"model-path":        "the checkpoint stands under model, at the top",
+	"api-key":           "autotune's client sends no key: add it to the command that is deployed",
+	"hf-token":          "a secret, and a spec is stored in the study file: export HF_TOKEN in the shell that runs autotune",
 }
 
 // flag checks a flag's name and notes where it stands; false when it is of no use.

@@ -48,7 +48,7 @@ func (k Known) Parse(source string, text []byte) (*Spec, error) {
 	root, errs := readDocument(text)
 	r := &reader{known: k, errs: errs, places: places{}}
 	s := &Spec{Source: source, Text: bytes.Clone(text), places: r.places}
-	if len(errs) == 0 {
+	if root != nil {
 		r.spec(s, root)
 	}
 	if len(r.errs) == 0 {
@@ -82,6 +82,7 @@ func (r *reader) spec(s *Spec, root *node) {
 		field{name: "timeouts", read: r.timeouts(&s.Timeouts)},
 		field{name: "records", read: r.oneOf(&s.Records, RecordsFull, RecordsRequests)},
 		field{name: "bench", read: r.bench},
+		field{name: "guards", lacks: "guards; a workload says role: guard"},
 		field{name: "confirm", lacks: "measuring the best few again"},
 		field{name: "search", lacks: "settings of a search; sampler and seed stand at the top"},
 	)
