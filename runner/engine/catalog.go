@@ -61,6 +61,15 @@ func readFlags(table string) []Flag {
 		}
 		f := Flag{Name: cells[0], Aliases: strings.Fields(cells[1]), Kind: kinds[cells[2]], Default: cells[3],
 			Optional: strings.Contains(cells[6], "optional"), Open: strings.Contains(cells[6], "open")}
+		if f.Kind == List {
+			f.Items = Text
+			switch {
+			case strings.Contains(cells[6], "ints"):
+				f.Items = Int
+			case strings.Contains(cells[6], "floats"):
+				f.Items = Float
+			}
+		}
 		if cells[5] != "" {
 			f.Choices = strings.Split(cells[5], "|")
 		}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -22,8 +23,9 @@ type Definition struct {
 	// ModelFlag names the model; PositionalModel says that it may stand without it, and that we write it so.
 	ModelFlag       string
 	PositionalModel bool
-	// Underscores says that --max_num_seqs is --max-num-seqs; DottedKeys that --x.key=value sets a key of the JSON flag x.
-	Underscores, DottedKeys bool
+	// Underscores says that --max_num_seqs is --max-num-seqs; DottedKeys that --x.key=value sets a key of the JSON flag x;
+	// StrictJSON that the argument parser itself reads the JSON of JSON flags.
+	Underscores, DottedKeys, StrictJSON bool
 
 	executable    []string
 	infoPaths     []string
@@ -50,6 +52,7 @@ type Host struct {
 // Model is a checkpoint's geometry as far as rules need it; 0 is unknown.
 type Model struct {
 	Heads, KVHeads, Hidden, Experts, ContextLen int
+	DraftLayers                                 int  // layers that predict further tokens (num_nextn_predict_layers)
 	Dense                                       bool // known to have no experts
 }
 
@@ -112,16 +115,11 @@ func (d *Definition) canonical(name string) string {
 
 // Near is the known flag whose name is nearest to name, or "" when none is near.
 func (d *Definition) Near(name string) string {
-	name = strings.ReplaceAll(bare(name), "_", "-")
-	best, bestDistance := "", max(2, len(name)/3)+1
-	for spelling := range d.withoutDashes {
-		distance := editDistance(name, spelling)
-		full := d.flags[d.withoutDashes[spelling]].Name
-		if distance < bestDistance || distance == bestDistance && best != "" && full < best {
-			best, bestDistance = full, distance
-		}
+	near := nearest(strings.ReplaceAll(bare(name), "_", "-"), slices.Sorted(maps.Keys(d.withoutDashes)))
+	if near == "" {
+		return ""
 	}
-	return best
+	return d.flags[d.withoutDashes[near]].Name
 }
 
 // editDistance is Levenshtein's: insertions, deletions and replacements of bytes.

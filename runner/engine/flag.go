@@ -35,6 +35,8 @@ type Flag struct {
 	// Aliases are other spellings as they are typed, dashes included: -tp, --tensor-parallel-size.
 	Aliases []string
 	Kind    Kind
+	// Items is the kind of a list's words: Int, Float, or Text.
+	Items Kind
 	// Default is the engine's own default as text; empty when it is unset or found out at start.
 	Default string
 	// Choices are the values that the engine takes; none means any. Open says that its parser lets others pass, to be judged later.
