@@ -182,7 +182,9 @@ func (d *differ) engine(a, b Engine) {
 
 // domain tells by value what a parameter gained and lost; positions in a list mean nothing.
 func (d *differ) domain(key string, p, q space.Param) {
-	d.word(key+".when", p.When.String(), q.When.String())
+	if p.When == nil || q.When == nil || p.When.Canonical() != q.When.Canonical() {
+		d.word(key+".when", p.When.String(), q.When.String())
+	}
 	a, b := words(p.Domain), words(q.Domain)
 	if added, removed := without(b, a), without(a, b); len(added)+len(removed) > 0 {
 		d.list(key, a, b)

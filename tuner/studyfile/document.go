@@ -15,9 +15,9 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// Bounds of a spec, far above what a person writes: the YAML parser's time grows with the square of the nesting.
+// Bounds of a spec, far above what a person writes: the YAML parser's time grows with the square of the length and of the nesting.
 const (
-	maxBytes = 256 << 10
+	maxBytes = 64 << 10
 	maxDepth = 40
 )
 

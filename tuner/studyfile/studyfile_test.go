@@ -1,0 +1,255 @@
+package studyfile_test
+
+import (
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"autotune/space"
+	"autotune/tuner"
+	"autotune/tuner/studyfile"
+	"autotune/tuner/workload"
+)
+
+func parse(t *testing.T, text string) *studyfile.Spec {
+	t.Helper()
+	spec, err := studyfile.Parse("dir/s.yaml", []byte(text))
+	if err != nil {
+		t.Fatalf("%v\nof\n%s", err, text)
+	}
+	return spec
+}
+
+func problem(t *testing.T, text string) tuner.Problem {
+	t.Helper()
+	p, err := parse(t, text).Problem(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+const full = `name: full
+model: [org/a, org/b]
+gpus: 8
+objective: {minimize: median_e2e_latency, subject_to: ["p95_ttft <= 1m30s", "w.success_rate >= 99.5%", "total_token_throughput >= 100"]}
+gate: {success_rate: 0.95}
+workloads:
+  w: {dataset: sharegpt, path: data.json, output_tokens: 64, requests: 10, rate: 2.5, max_concurrency: 4, seed: 7, warmup: 0, endpoint: chat, request_limit: 30s, wall_limit: 0s}
+engines:
+  vllm:
+    command: [python, -m, server]
+    env: {A: "", B: 2}
+    fixed: {tensor-parallel-size: 8, compilation-config: {level: 3, deep: [1, 2.0, true, null]}}
+    baseline: {max-num-seqs: 7, other: x}
+    space:
+      max-num-seqs: [default, {ints: [8, 1024], log: true}]
+      a.b: [fast, 0.5, 16K, "8", true]
+      chunk: {ints: [1024, 8192], step: 1024, when: "max-num-seqs > 100 || a.b in [fast, 0.5]"}
+    require: ["max-num-seqs != 9", {that: "!(chunk < 2048)", reason: too small}]
+  sglang: {space: {x: bool}}
+require: ["engine == sglang || checkpoint == org/a"]
+recipes: [{engine: vllm, checkpoint: org/a, flags: {max-num-seqs: 16, chunk: 4096, a.b: fast}}]
+reference: sglang
+sampler: random
+seed: 18446744073709551615
+budget: {trials: 5, wall_clock: 1d, failures_in_a_row: 3}
+timeouts: {start: 5m, silence: 1m, stop: 3s, hang: 10s}
+records: requests
+bench: {tool: builtin}
+`
+
+func TestEveryKeyArrives(t *testing.T) {
+	s := parse(t, full)
+	type plain struct {
+		Name, Sampler, Reference, Records, Dataset string
+		Models                                     []string
+		GPUs                                       int
+		Goal                                       tuner.Goal
+		Gate                                       float64
+		Seed                                       uint64
+		Budget                                     tuner.Budget
+		Timeouts                                   studyfile.Timeouts
+		Workload                                   workload.Spec
+	}
+	got := plain{s.Name, s.Sampler, s.Reference, s.Records, s.DatasetPath(), s.Models, s.GPUs, s.Goal, s.Gate, s.Seed, s.Budget, s.Timeouts, s.Workload}
+	want := plain{"full", "random", "sglang", studyfile.RecordsRequests, "dir/data.json", []string{"org/a", "org/b"}, 8,
+		tuner.Goal{Metric: "p50_latency", Direction: tuner.Minimize, SubjectTo: []tuner.Bound{
+			{Metric: "p95_ttft", Op: "<=", Limit: 90},
+			{Workload: "w", Metric: "success_rate", Op: ">=", Limit: 0.995},
+			{Metric: "total_token_throughput", Op: ">=", Limit: 100},
+		}},
+		0.95, 1<<64 - 1, tuner.Budget{Trials: 5, WallClock: 24 * time.Hour, FailureRow: 3},
+		studyfile.Timeouts{Start: 5 * time.Minute, Silence: time.Minute, Stop: 3 * time.Second, Hang: 10 * time.Second},
+		workload.Spec{Name: "w", Dataset: "sharegpt", Path: "data.json", OutputTokens: 64, Requests: 10, Rate: 2.5, MaxConcurrency: 4, Seed: 7,
+			Endpoint: "chat", RequestLimit: 30 * time.Second}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	v := s.Engines[0]
+	if diff := cmp.Diff([]string{"python", "-m", "server"}, v.Command); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]studyfile.EnvVar{{Name: "A"}, {Name: "B", Value: "2"}}, v.Env); diff != "" {
+		t.Error(diff)
+	}
+	if got, want := v.Fixed[1].Value, space.String(`{"level":3,"deep":[1,2.0,true,null]}`); got != want {
+		t.Errorf("JSON arrived as %v", got)
+	}
+	values := v.Params[3].Domain.Listed()
+	if want := []space.Value{space.String("fast"), space.Float(0.5), space.String("16K"), space.String("8"), space.Bool(true)}; !cmp.Equal(values, want, cmp.Comparer(func(a, b space.Value) bool { return a == b })) {
+		t.Errorf("the values arrived as %v", values)
+	}
+}
+
+func TestDefaultsAreFilledIn(t *testing.T) {
+	s := parse(t, strings.Replace(good, "budget: {trials: 5}\n", "", 1))
+	if s.Sampler != "tpe" || s.Seed != 42 || s.Gate != 0.99 || s.Reference != "sglang" || s.Records != studyfile.RecordsFull {
+		t.Errorf("%+v", s)
+	}
+	if want := (tuner.Budget{Trials: 60, FailureRow: 20}); s.Budget != want {
+		t.Errorf("budget %+v, want %+v", s.Budget, want)
+	}
+	if w := s.Workload; w.Warmup != 4 || w.WallLimit != time.Hour || w.Endpoint != workload.Completions || w.Seed != 42 {
+		t.Errorf("workload %+v", w)
+	}
+	named := parse(t, strings.Replace(good, "name: good\nmodel: org/model", "model: zai-org/GLM-5.2-FP8", 1))
+	if named.Name != "glm-5.2-fp8" {
+		t.Errorf("the study is called %s", named.Name)
+	}
+}
+
+// TestBaselineIsAPoint: the fixed flags, what baseline says, default for all else, listed or not; the first checkpoint.
+func TestBaselineIsAPoint(t *testing.T) {
+	p := problem(t, full)
+	want := []string{
+		`{"checkpoint":"org/a","engine":"vllm","vllm.a.b":null,"vllm.compilation-config":"{\"level\":3,\"deep\":[1,2.0,true,null]}",` +
+			`"vllm.max-num-seqs":7,"vllm.other":"x","vllm.tensor-parallel-size":8}`,
+		`{"checkpoint":"org/a","engine":"sglang","sglang.x":null}`,
+	}
+	for i, b := range p.Baselines {
+		if b.Key() != want[i] {
+			t.Errorf("baseline %d is %s", i, b.Key())
+		}
+	}
+	if len(p.Recipes) != 1 {
+		t.Fatalf("%d recipes", len(p.Recipes))
+	}
+	if v, _ := p.Recipes[0].Get("vllm.chunk"); v != space.Int(4096) {
+		t.Errorf("the recipe is %s", p.Recipes[0].Key())
+	}
+}
+
+func TestRulesOfTheSpecHold(t *testing.T) {
+	p := problem(t, full)
+	r := rand.New(rand.NewPCG(1, 1))
+	broken := map[string]bool{}
+	for range 3000 {
+		point := p.Space.Random(r)
+		chunk, has := point.Get("vllm.chunk")
+		seqs, _ := point.Get("vllm.max-num-seqs")
+		other, _ := point.Get("checkpoint")
+		c, bad := p.Space.Broken(point)
+		broken[c.ID] = true
+		want := has && chunk.AsInt() < 2048 || seqs == space.Int(9) || point.Engine() == "vllm" && other == space.String("org/b")
+		if bad != want {
+			t.Fatalf("%s: broken %v by %s %s", point.Key(), bad, c.ID, c.Reason)
+		}
+		if v, ok := point.Get("vllm.other"); ok && !v.IsDefault() {
+			t.Fatalf("a baseline's value is proposed: %s", point.Key())
+		}
+	}
+	for _, id := range []string{"require.1", "vllm.require.1", "vllm.require.2"} {
+		if !broken[id] {
+			t.Errorf("rule %s was never broken in 3000 points", id)
+		}
+	}
+}
+
+func TestResolveKeepsTheSpec(t *testing.T) {
+	s := parse(t, good)
+	resolved := s.Resolve(func(engine, flag string) (space.Value, bool) {
+		return space.Float(0.8), flag == "fraction" && engine == "sglang"
+	})
+	find := func(s *studyfile.Spec) space.Value {
+		for _, p := range s.Engines[0].Params {
+			if p.Flag == "fraction" {
+				return p.Resolved
+			}
+		}
+		return space.Value{}
+	}
+	if got := find(resolved); got != space.Float(0.8) {
+		t.Errorf("resolved to %v", got)
+	}
+	if got := find(s); got.Kind() != space.KindNone {
+		t.Errorf("the spec itself changed: %v", got)
+	}
+}
+
+func TestPlaces(t *testing.T) {
+	s := parse(t, good)
+	for key, want := range map[string][2]int{"gpus": {3, 1}, "engines sglang space dp-size": {13, 7}, "engines sglang fixed tp-size": {10, 13}, "workloads w": {7, 3}, "nowhere": {0, 0}} {
+		line, column := s.Place(strings.Fields(key)...)
+		if line != want[0] || column != want[1] {
+			t.Errorf("%s stands at %d:%d, want %v", key, line, column, want)
+		}
+	}
+	fault := s.Fault("is odd", "engines", "sglang", "space", "dp-size")
+	if want := "dir/s.yaml:13:7: engines.sglang.space.dp-size: is odd"; fault.Error() != want {
+		t.Errorf("got %s", fault.Error())
+	}
+}
+
+func TestTemplateIsValidForEveryEngine(t *testing.T) {
+	models := []string{"zai-org/GLM-5.2-FP8", "./tiny", "org/true", "x/null", `we"ird: 'name' # {x`, "org/123", "~", "0x10", "Über/modell"}
+	for _, engines := range [][]string{{"vllm"}, {"sglang"}, {"vllm", "sglang"}, {"sglang", "vllm"}} {
+		for _, gpus := range []int{0, 1, 2, 6, 8, 16} {
+			for _, model := range models {
+				text := string(studyfile.Template(studyfile.TemplateInput{Engines: engines, Model: model, GPUs: gpus}))
+				s := parse(t, text)
+				if s.GPUs != gpus || len(s.Models) != 1 || s.Models[0] != model || len(s.Engines) != len(engines) || s.Engines[0].Name != engines[0] {
+					t.Errorf("%v, %q, %d GPUs became %v, %v, %d", engines, model, gpus, s.Engines, s.Models, s.GPUs)
+				}
+				checkSpec(t, s)
+				all := parse(t, regexp.MustCompile(`(?m)^#: `).ReplaceAllString(text, "")) // every commented key switched on
+				checkSpec(t, all)
+			}
+		}
+	}
+}
+
+func TestDiffText(t *testing.T) {
+	change := func(pairs ...string) string { return strings.NewReplacer(pairs...).Replace(full) }
+	for _, c := range []struct {
+		now  string
+		want []string
+	}{
+		{"# a comment\n" + strings.ReplaceAll(full, "{trials: 5, ", "{trials: 5,   "), nil},
+		{change("name: full", "name: other"), []string{"name: was full, is other"}},
+		{change("[8, 1024], log: true", "[8, 2048], log: true"), []string{
+			"engines.vllm.space.max-num-seqs: added 8 to 2048 (by the logarithm); removed 8 to 1024 (by the logarithm)"}},
+		{change(`[fast, 0.5, 16K, "8", true]`, `[0.5, fast, "8", false, 16K]`), []string{"engines.vllm.space.a.b: added false; removed true"}},
+		{change("max-num-seqs > 100 ||", "max-num-seqs>100||"), nil},
+		{change("x: bool", "y: bool"), []string{"engines.sglang.space.x: removed (was false, true)", "engines.sglang.space.y: added, false, true"}},
+		{change("{trials: 5, wall_clock: 1d", "{wall_clock: 2h"), []string{"budget.trials: was 5, is no limit", "budget.wall_clock: was 24h0m0s, is 2h0m0s"}},
+		{change("max-num-seqs > 100", "max-num-seqs > 50"), []string{
+			`engines.vllm.space.chunk.when: was max-num-seqs > 100 || a.b in [fast, 0.5], is max-num-seqs > 50 || a.b in [fast, 0.5]`}},
+		{change("env: {A: \"\", B: 2}", "env: {B: 3, C: 1}"), []string{`engines.vllm.env.A: removed (was "")`, "engines.vllm.env.B: was 2, is 3", "engines.vllm.env.C: added 1"}},
+		{change("tensor-parallel-size: 8", "tensor-parallel-size: 4", "seed: 7", "seed: 8"), []string{
+			"workloads.w.seed: was 7, is 8", "engines.vllm.fixed.tensor-parallel-size: was 8, is 4"}},
+		{change("[org/a, org/b]", "[org/b, org/a]"), []string{"model: the order changed: org/b, org/a"}},
+		{change("99.5%", "99%", "\"max-num-seqs != 9\", ", ""), []string{
+			"objective.subject_to: added w.success_rate >= 99 %; removed w.success_rate >= 99.5 %", "engines.vllm.require: removed max-num-seqs != 9"}},
+		{change("  sglang: {space: {x: bool}}\n", "", "engine == sglang || ", "", "reference: sglang", "reference: vllm"), []string{
+			"engines: removed sglang", "require: added checkpoint == org/a; removed engine == sglang || checkpoint == org/a", "reference: was sglang, is vllm"}},
+	} {
+		if diff := cmp.Diff(c.want, studyfile.DiffText(parse(t, full), parse(t, c.now))); diff != "" {
+			t.Errorf("%s", diff)
+		}
+	}
+}
