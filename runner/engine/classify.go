@@ -1,6 +1,12 @@
 package engine
 
-import "autotune/tuner"
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"autotune/tuner"
+)
 
 // Evidence is what is known of a server's end.
 type Evidence struct {
@@ -42,4 +48,185 @@ type Finding struct {
 func (f Finding) Found() bool { return f.Signature != "" && f.Reason != tuner.ReasonUnknown }
 
 // Classify finds the cause of a server's end: by what went wrong, on the rank that failed first, whatever the wrappers around it say.
-func Classify(e Evidence) Finding { return Finding{Phase: tuner.PhaseUnknown, Reason: tuner.ReasonUnknown} }
+// A server that still runs is condemned only by a line after which nobody serves on.
+func Classify(e Evidence) Finding {
+	log := readLog(e)
+	hits := log.relevant()
+	if e.Running && !condemned(hits) {
+		return Finding{Phase: log.phase, Reason: tuner.ReasonUnknown}
+	}
+	if h := first(hits, killed(e)); h != nil {
+		return log.finding(h)
+	}
+	if e.Running {
+		return log.runningWithoutCause(hits)
+	}
+	return log.ending(hits)
+}
+
+// hit is a line that a signature knows.
+type hit struct {
+	at        int // index of the line
+	line      logLine
+	signature *signature
+	strong    bool
+}
+
+// condemned tells whether the lines say that a running server will not serve on. Words of failure in a log record that is no error do not.
+func condemned(hits []hit) bool {
+	return slices.ContainsFunc(hits, func(h hit) bool { return h.strong && h.signature.Fatal })
+}
+
+// Lines of one failure stand this close together.
+const nearby = 80
+
+// first picks the cause: the earliest line that names one, or the most telling of those around it. What other ranks say of the one that failed
+// counts when nothing else is known, and a log record that is no error when there is no error.
+func first(hits []hit, wasKilled bool) *hit {
+	rounds := []func(hit) bool{
+		func(h hit) bool { return h.strong && !h.signature.Echo },
+		func(h hit) bool { return !h.signature.Echo && !h.signature.Fatal },
+		func(h hit) bool { return h.strong },
+	}
+	for _, round := range rounds {
+		var causes []hit
+		for _, h := range hits {
+			if h.signature.cause() && round(h) {
+				causes = append(causes, h)
+			}
+		}
+		if len(causes) > 0 {
+			return mostTelling(causes, wasKilled)
+		}
+	}
+	return nil
+}
+
+func mostTelling(causes []hit, wasKilled bool) *hit {
+	earliest := causes[0]
+	best := 0
+	for i, h := range causes {
+		near := h.at-earliest.at <= nearby && (h.line.source == earliest.line.source || h.line.source == "" || earliest.line.source == "")
+		// The kernel's log follows the engine's, and is the only proof that the host ran out of memory.
+		proof := wasKilled && h.signature.ID == hostMemory && causes[best].signature.Priority > 1
+		if near && h.signature.Priority < causes[best].signature.Priority || proof {
+			best = i
+		}
+	}
+	return &causes[best]
+}
+
+const hostMemory = "host_oom_kernel"
+
+// engineLog is a log as far as it has been understood.
+type engineLog struct {
+	evidence Evidence
+	hits     []hit
+	phases   []phaseChange
+	phase    tuner.Phase // the last one
+	readyAt  int         // index of the line that says so, -1: none
+}
+
+type phaseChange struct {
+	at    int
+	phase tuner.Phase
+}
+
+// readLog goes through the lines once.
+func readLog(e Evidence) *engineLog {
+	log := &engineLog{evidence: e, readyAt: -1, phase: e.Phase}
+	var definitions []*Definition
+	for _, d := range catalog() {
+		if e.Engine == d.Name || e.Engine == "" {
+			definitions = append(definitions, d)
+		}
+	}
+	book, seen := signatures(), make([]int, len(signatures().signatures))
+	last := tuner.Phase("")
+	for i, raw := range e.Lines {
+		for _, d := range definitions {
+			if p, ok := d.Marker(raw); ok && later(p, last) {
+				last = p
+				log.phases = append(log.phases, phaseChange{i, p})
+				if p == tuner.PhaseServe {
+					log.readyAt = i
+				}
+			}
+		}
+		var candidates []int
+		book.words.find(raw, func(id int) {
+			if seen[id] != i+1 {
+				seen[id] = i + 1
+				candidates = append(candidates, id)
+			}
+		})
+		if strings.IndexByte(raw, 0x1b) >= 0 { // colours may stand within words
+			book.words.find(escapes.ReplaceAllString(raw, ""), func(id int) {
+				if seen[id] != i+1 {
+					seen[id] = i + 1
+					candidates = append(candidates, id)
+				}
+			})
+		}
+		if len(candidates) > 0 {
+			log.match(i, raw, candidates)
+		}
+	}
+	if last != "" && !(e.Ready && last != tuner.PhaseServe) {
+		log.phase = last
+	}
+	if e.Ready || e.ServedRequests {
+		log.phase = tuner.PhaseServe
+	}
+	if log.phase == "" {
+		log.phase = tuner.PhaseUnknown
+	}
+	return log
+}
+
+// match adds the signatures that a line really matches.
+func (log *engineLog) match(at int, raw string, candidates []int) {
+	for _, part := range clean(raw) {
+		line := readLine(part)
+		if line.harmless() || log.isCode(at, line) || log.isIgnored(at, line) {
+			continue
+		}
+		if line.source == "" && !line.stamped {
+			line.source = log.sourceAbove(at)
+		}
+		for _, id := range candidates {
+			s := signatures().signatures[id]
+			if s.Engine == "bench" && log.evidence.Engine != "" && log.evidence.Engine != "bench" || !s.matches(line.text) {
+				continue
+			}
+			log.hits = append(log.hits, hit{at: at, line: line, signature: s, strong: line.strong()})
+		}
+	}
+}
+
+// relevant are the hits in order, without those that were survived: what came before the server said that it is ready did not end it.
+// Only when nothing came after do they count, since the streams of a server that has ended may have been joined in another order.
+func (log *engineLog) relevant() []hit {
+	slices.SortStableFunc(log.hits, func(a, b hit) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.signature.Priority, b.signature.Priority),
+			cmp.Compare(log.foreign(a.signature), log.foreign(b.signature)), cmp.Compare(a.signature.order, b.signature.order))
+	})
+	after := slices.DeleteFunc(slices.Clone(log.hits), func(h hit) bool { return h.at < log.readyAt })
+	if log.evidence.Running || slices.ContainsFunc(after, func(h hit) bool { return h.signature.cause() }) {
+		return after
+	}
+	return log.hits
+}
+
+// foreign is 1 for another engine's words.
+func (log *engineLog) foreign(s *signature) int {
+	if e := log.evidence.Engine; e != "" && s.Engine != e && s.Engine != "any" && s.Engine != "host" {
+		return 1
+	}
+	return 0
+}
+
+// later tells whether phase p comes after q in a trial.
+func later(p, q tuner.Phase) bool {
+	return q == "" || slices.Index(tuner.Phases, p) > slices.Index(tuner.Phases, q)
+}

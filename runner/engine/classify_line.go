@@ -34,7 +34,7 @@ var (
 	prefixRank    = regexp.MustCompile(`^\[(rank\d+)\]: ?`)
 	prefixTorch   = regexp.MustCompile(`^\[?([EWIF])\d{3,4} (?:\d\d-?\d\d )?\d\d:\d\d:\d\d[^\]]*\] ?`)
 	prefixSGLang  = regexp.MustCompile(`^\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:[.,]\d+)?((?: [A-Z]+\d+)*)\] ?`)
-	prefixLevel   = regexp.MustCompile(`^\[?(DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL|[Ee]rror|[Ww]arning|[Ii]nfo)(?:\](?: \(\w+\))?|: *| +)(?:\d\d-\d\d \d\d:\d\d:\d\d(?:[.,]\d+)? )?(?:\[?[\w./-]+:\d+(?:\]|:) ?)?`)
+	prefixLevel   = regexp.MustCompile(`^(?:(DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL)(?:: *| +)(?:\d\d-\d\d \d\d:\d\d:\d\d(?:[.,]\d+)? )?(?:\[?[\w./-]+:\d+(?:\]|:) ?)?|\[(Error|Warning|Info)\] (?:\(\w+\) )?)`)
 )
 
 var levels = map[string]level{"DEBUG": levelInfo, "INFO": levelInfo, "WARNING": levelWarning, "WARN": levelWarning, "ERROR": levelError, "CRITICAL": levelError, "FATAL": levelError,
@@ -75,17 +75,17 @@ func (l *logLine) strip() (rest string, ok bool) {
 		l.source, l.stamped = "sglang"+m[1], true
 		return s[len(m[0]):], true
 	}
+	if l.level != levelNone {
+		return s, false
+	}
 	for _, re := range []*regexp.Regexp{prefixTorch, prefixLevel} {
-		if m := re.FindStringSubmatch(s); m != nil && l.level == levelNone && !argumentError(s) {
-			l.level, l.stamped = levels[strings.ToUpper(m[1])], true
+		if m := re.FindStringSubmatch(s); m != nil {
+			l.level, l.stamped = levels[strings.ToUpper(strings.Join(m[1:], ""))], true
 			return s[len(m[0]):], true
 		}
 	}
 	return s, false
 }
-
-// argumentError tells command-line tools' "Error: No such option" from a log level.
-func argumentError(s string) bool { return strings.HasPrefix(s, "Error: ") || strings.HasPrefix(s, "error: ") }
 
 // pythonWarning is what Python's warnings module prints; it never ends a program.
 var pythonWarning = regexp.MustCompile(`^(?:\S+:\d+: )?(?:\w+\.)*\w*Warning: |[/\w.-]+\.py:\d+: \w*Warning: |^Warning: `)
@@ -110,7 +110,9 @@ func (l logLine) harmless() bool {
 }
 
 // strong tells whether the line speaks of a failure by its form, and not only by its words.
-func (l logLine) strong() bool { return l.level == levelError || !l.stamped || exceptionLine.MatchString(l.text) || strings.Contains(l.text, "hit an exception") }
+func (l logLine) strong() bool {
+	return l.level == levelError || !l.stamped || exceptionLine.MatchString(l.text) || strings.Contains(l.text, "hit an exception")
+}
 
 // clean takes terminal escapes out of a line, and what a progress bar has overwritten apart.
 func clean(raw string) []string {

@@ -1,0 +1,180 @@
+package engine
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"autotune/tuner"
+)
+
+// signals by the number that an exit code of 128+n, or of -n, stands for.
+var signals = map[int]string{1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 9: "SIGKILL", 11: "SIGSEGV", 13: "SIGPIPE", 15: "SIGTERM"}
+
+// endSignal is the signal that ended the process, by name; empty: it ended by itself.
+func endSignal(e Evidence) string {
+	switch {
+	case e.Signal != "":
+		if s := strings.ToUpper(e.Signal); strings.HasPrefix(s, "SIG") {
+			return s
+		}
+		return "SIG" + strings.ToUpper(e.Signal)
+	case e.ExitCode > 128:
+		return signals[e.ExitCode-128]
+	case e.ExitCode < 0:
+		return signals[-e.ExitCode]
+	}
+	return ""
+}
+
+func killed(e Evidence) bool { return !e.Running && endSignal(e) == "SIGKILL" }
+
+// ending judges by the exit and the phase, when no line names a cause.
+func (log *engineLog) ending(hits []hit) Finding {
+	e, signal := log.evidence, endSignal(log.evidence)
+	exception, unwrapped := log.exception()
+	wrapped := slices.ContainsFunc(hits, func(h hit) bool { return h.signature.Class == "wrapper" && h.signature.Fatal })
+	f := Finding{Phase: log.phase, Evidence: exception}
+	if f.Evidence == "" {
+		f.Evidence = log.lastWords()
+	}
+	started := slices.Contains([]tuner.Phase{tuner.PhaseLoad, tuner.PhaseProfile, tuner.PhaseCapture}, log.phase)
+	switch {
+	case signal == "SIGKILL" && !wrapped && !unwrapped:
+		return f.as("killed", tuner.ReasonTransient, "Something outside killed the server, and nothing proves that it was for lack of memory: see the kernel's log (dmesg), the container's limits, and who else kills processes here.").again()
+	case signal == "SIGSEGV" || signal == "SIGILL" || signal == "SIGFPE":
+		return f.as("segfault", tuner.ReasonTransient, "The server crashed in compiled code: once more; if it crashes again, this combination of kernels does not work here.").again()
+	case signal == "SIGBUS":
+		return f.as("bus_error", tuner.ReasonEnvironment, "A bus error mostly means that /dev/shm is too small or full: give the container more (--shm-size=16g or --ipc=host), and remove segments that nobody uses.").again()
+	case signal == "SIGABRT" && !unwrapped:
+		return f.as("abort", tuner.ReasonTransient, "The server gave up in compiled code, often in NCCL: see the last lines of each rank.").again()
+	case (signal == "SIGTERM" || signal == "SIGINT" || signal == "SIGHUP") && !wrapped && !unwrapped:
+		return f.as("killed", tuner.ReasonTransient, "Something outside ended the server with "+signal+".").again()
+	case e.ExitCode == 0 && signal == "" && !wrapped:
+		return f.as("exited", tuner.ReasonUnknown, "The server ended without an error.")
+	case e.ExitCode == 2 && !started && log.phase != tuner.PhaseServe:
+		f.Phase = tuner.PhaseFlags
+		return log.blame(f.as("exit_flags", tuner.ReasonUser, "The command line was refused (exit status 2): see the last line."), nil, f.Evidence)
+	case log.phase == tuner.PhaseServe || log.phase == tuner.PhaseBench:
+		return f.as("died_serving", tuner.ReasonInfeasible, "The server died under load for a reason that is not known: fewer requests at once, or less memory for the KV cache, may keep it alive.")
+	case started:
+		return f.as("died_loading", tuner.ReasonTransient, "The server died while starting for a reason that is not known: once more, then it counts.").again()
+	case unwrapped && refusalError.MatchString(exception):
+		if f.Phase == tuner.PhaseUnknown {
+			f.Phase = tuner.PhaseFlags
+		}
+		return log.blame(f.as("rejected", tuner.ReasonInfeasible, "The engine's own checks refused this configuration: the line says why."), nil, exception)
+	case e.ExitCode == 126 || e.ExitCode == 127:
+		return f.as("exited", tuner.ReasonEnvironment, fmt.Sprintf("The command could not be run (exit status %d): install the engine, or say in command: how it is started.", e.ExitCode))
+	}
+	return f.as("exited", tuner.ReasonTransient, fmt.Sprintf("The server ended before it began to load (exit status %d) without saying why: once more, then it counts.", e.ExitCode)).again()
+}
+
+func (f Finding) as(signature string, reason tuner.Reason, hint string) Finding {
+	f.Signature, f.Reason, f.Hint = signature, reason, hint
+	return f
+}
+
+func (f Finding) again() Finding {
+	f.Retry = true
+	return f
+}
+
+// closingWords end a report of a failure: its cause, if the log has it, stands above them.
+var closingWords = []string{"EngineDeadError", "nitialization failed. See", "sigquit", "SIGQUIT", "already dead", "Engine loop is not running"}
+
+// runningWithoutCause judges a server that has said that it is dead and has not ended. A report that has only begun is left to end first.
+func (log *engineLog) runningWithoutCause(hits []hit) Finding {
+	closed := slices.ContainsFunc(hits, func(h hit) bool {
+		return h.signature.Class == "wrapper" && slices.ContainsFunc(closingWords, func(w string) bool { return strings.Contains(h.line.text, w) })
+	})
+	if !closed {
+		return Finding{Phase: log.phase, Reason: tuner.ReasonUnknown}
+	}
+	f := Finding{Phase: log.phase}
+	if f.Evidence, _ = log.exception(); f.Evidence == "" {
+		f.Evidence = log.lastWords()
+	}
+	if log.phase == tuner.PhaseServe {
+		return f.as("died_serving", tuner.ReasonInfeasible, "The engine died under load and left its front end behind: fewer requests at once may keep it alive.")
+	}
+	return f.as("died_loading", tuner.ReasonTransient, "The engine died while starting and left its front end behind: once more, then it counts.").again()
+}
+
+// refusalError is how Python code refuses what it is given.
+var refusalError = regexp.MustCompile(`(?:^|\.)(?:ValueError|AssertionError|NotImplementedError|TypeError|KeyError|AttributeError|RuntimeError|ValidationError|ArgumentError|Exception)\b`)
+
+// wrapperWords are in exceptions that only pass on that another process failed.
+var wrapperWords = []string{"Engine core initialization failed", "EngineCore encountered", "EngineDeadError", "WorkerProc initialization failed", "See root cause above", "RequestValidationError",
+	"KeyboardInterrupt", "SystemExit", "CancelledError", "Engine process failed to start", "GeneratorExit", "HTTPException", "ClientDisconnect", "EOFError"}
+
+// exception finds the exception that began it: the first before the server was ready, the last after it (a served request may fail, and not end the server).
+// own tells whether it is more than a wrapper.
+func (log *engineLog) exception() (text string, own bool) {
+	var found []string
+	ready := log.readyAt >= 0 || log.evidence.Ready
+	for i := max(0, log.readyAt); i < len(log.evidence.Lines); i++ {
+		if !strings.Contains(log.evidence.Lines[i], tracebackHead) {
+			continue
+		}
+		if line, ok := log.tracebackEnd(i); ok {
+			found = append(found, line)
+		}
+	}
+	if ready {
+		slices.Reverse(found)
+	}
+	for _, line := range found {
+		if !slices.ContainsFunc(wrapperWords, func(w string) bool { return strings.Contains(line, w) }) {
+			return shorten(line), true
+		}
+	}
+	if len(found) > 0 {
+		return shorten(found[0]), false
+	}
+	return "", false
+}
+
+// tracebackEnd is the exception of the traceback that begins at a line; of a chain, the last of the same process.
+func (log *engineLog) tracebackEnd(at int) (string, bool) {
+	head := readLine(clean(log.evidence.Lines[at])[0])
+	if head.level == levelWarning || head.level == levelInfo {
+		return "", false
+	}
+	end := ""
+	for i := at + 1; i < min(len(log.evidence.Lines), at+2*deepTraceback); i++ {
+		parts := clean(log.evidence.Lines[i])
+		l := readLine(parts[len(parts)-1])
+		switch {
+		case head.source != "" && l.source != "" && l.source != head.source:
+			continue // another process speaks between
+		case exceptionLine.MatchString(l.text):
+			end = strings.TrimSpace(l.text)
+		case end != "" && l.text == "", strings.HasPrefix(l.text, "During handling of"), strings.HasPrefix(l.text, "The above exception"), strings.Contains(l.text, tracebackHead), indent(l.text) > 0:
+		case end != "":
+			return end, !log.isIgnored(i-1, logLine{text: end})
+		}
+	}
+	return end, end != ""
+}
+
+// lastWords is the last line that says something, an error before others.
+func (log *engineLog) lastWords() string {
+	last := ""
+	for i := len(log.evidence.Lines) - 1; i >= max(0, len(log.evidence.Lines)-200); i-- {
+		parts := clean(log.evidence.Lines[i])
+		l := readLine(parts[len(parts)-1])
+		text := strings.TrimSpace(l.text)
+		if text == "" {
+			continue
+		}
+		if l.level == levelError || exceptionLine.MatchString(text) || strings.Contains(text, "error: ") {
+			return shorten(text)
+		}
+		if last == "" {
+			last = text
+		}
+	}
+	return shorten(last)
+}
