@@ -33,9 +33,7 @@ func (l *logger) print(lines ...string) {
 	_, _ = io.WriteString(l.out, strings.Join(lines, "\n")+"\n") // a log that nobody reads is no reason to stop
 }
 
-// server prints a line of the process that serves HTTP, with the engine's own prefix.
-func (l *logger) server(level, source, text string) { l.print(l.prefix(level, source) + text) }
-
+// prefix is what the engine puts in front of a line of the process that serves HTTP.
 func (l *logger) prefix(level, source string) string {
 	if l.sglang {
 		return "[" + time.Now().Format(time.DateTime) + "] "
@@ -51,11 +49,7 @@ func (l *logger) framed(level string, lines []string) []string {
 	return l.ranked(level, "core.py:1510", lines...)
 }
 
-// rank prints lines of the child that holds the GPU. Lines that carry a prefix of their own are left alone.
-func (l *logger) rank(level, source string, lines ...string) {
-	l.print(l.ranked(level, source, lines...)...)
-}
-
+// ranked are lines of the child that holds the GPU. Lines that carry a prefix of their own are left alone.
 func (l *logger) ranked(level, source string, lines ...string) []string {
 	p := fmt.Sprintf("(EngineCore pid=%d) %s %s [%s] ", l.core, level, time.Now().Format("01-02 15:04:05"), source)
 	if l.sglang {

@@ -34,7 +34,7 @@ func (c *counts) ended(finish string) {
 		c.lengthened.Add(1)
 	case "abort":
 		c.aborted.Add(1)
-	default:
+	case "":
 		c.failed.Add(1)
 	}
 }

@@ -42,10 +42,8 @@ func (s *server) run(ctx context.Context) int {
 	if code == 0 {
 		s.abort("the server is shutting down")
 	}
-	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopGrace)
-	defer cancel()
-	stop(limit)
 	s.drain(stopGrace)
+	stop()
 	s.farewell(code)
 	return code
 }

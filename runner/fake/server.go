@@ -97,14 +97,23 @@ func (s *server) bind() (net.Listener, error) {
 	if s.faults.has("address-in-use") {
 		return nil, fmt.Errorf("listen tcp %s: bind: %w", s.address, syscall.EADDRINUSE)
 	}
-	return net.Listen("tcp", s.address)
+	l, err := net.Listen("tcp", s.address)
+	if err == nil && s.number("port", port) == 0 {
+		s.address = l.Addr().String()
+	}
+	return l, err
 }
 
+// closeGrace is how long answers get that are written but not yet sent. It is short: connections that nobody has used yet count as busy.
+const closeGrace = 50 * time.Millisecond
+
 // serve answers HTTP until stop is called.
-func (s *server) serve(l net.Listener) (stop func(ctx context.Context)) {
+func (s *server) serve(l net.Listener) (stop func()) {
 	h := &http.Server{Handler: s.routes(), ReadHeaderTimeout: time.Minute}
 	go func() { _ = h.Serve(l) }() // it ends by Shutdown or Close alone
-	return func(ctx context.Context) {
+	return func() {
+		ctx, cancel := context.WithTimeout(context.Background(), closeGrace)
+		defer cancel()
 		if h.Shutdown(ctx) != nil {
 			h.Close()
 		}

@@ -280,5 +280,6 @@ func (t *teller) record(end int64) {
 	}
 	l := line{Plan: c.plan, Index: c.index, Received: c.received, Stamps: t.stamps, End: end, Input: c.input, Output: t.sent,
 		Status: t.status, Finish: t.finish, Fault: t.fault, Events: t.events}
+	t.server.metrics.ended(t.finish)
 	t.server.enter(l)
 }
