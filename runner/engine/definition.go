@@ -15,9 +15,9 @@ type Definition struct {
 	Name    string // vllm, sglang
 	Title   string // vLLM, SGLang
 	Version string // of the engine that the flags were read from
-	// Program, Usage and Entry are what its argument parser prints: the name and usage line of the command that serves, and the name of the
-	// program as a whole, which is the one that complains of arguments that nobody knows.
-	Program, Usage, Entry string
+	// Program, Usage, Entry and EntryUsage are what its argument parser prints: the name and usage of the command that serves, and those of
+	// the program as a whole, which is the one that complains of arguments that nobody knows.
+	Program, Usage, Entry, EntryUsage string
 	// Subcommands are the words in front of the flags that say no more than that it serves.
 	Subcommands []string
 	// ModelFlag names the model; PositionalModel says that it may stand without it, and that we write it so.
@@ -26,6 +26,8 @@ type Definition struct {
 	// Underscores says that --max_num_seqs is --max-num-seqs; DottedKeys that --x.key=value sets a key of the JSON flag x;
 	// StrictJSON that the argument parser itself reads the JSON of JSON flags.
 	Underscores, DottedKeys, StrictJSON bool
+	// SortsChoices says that the parser lists a flag's choices in alphabetical order.
+	SortsChoices bool
 
 	executable    []string
 	infoPaths     []string
@@ -36,6 +38,7 @@ type Definition struct {
 	env           func(Launch) []string
 	additions     func(Launch) []string
 	rules         func(ruleContext) ([]space.Constraint, []space.Rewrite)
+	warnings      []warning
 	resolved      map[string]func(Host) (space.Value, bool)
 	flags         []Flag
 	bySpelling    map[string]int // every exact spelling, dashes included

@@ -2,9 +2,9 @@ package engine
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"sort"
-	"strconv"
 	"strings"
 
 	"autotune/space"
@@ -15,6 +15,7 @@ type UsageError struct {
 	Program string // vllm serve
 	Problem string // unrecognized arguments: --x
 	Flag    string // the long name of the flag that is at fault; empty when none is
+	Usage   string // what the parser prints in front of the error; may have several lines
 }
 
 func (e *UsageError) Error() string { return e.Program + ": error: " + e.Problem }
@@ -22,21 +23,31 @@ func (e *UsageError) Error() string { return e.Program + ": error: " + e.Problem
 // Parse reads arguments (what follows the executable) as the engine's own parser would, and returns settings under long names, each once:
 // of a flag that is given twice the last one counts. A dotted key stays a setting of its own. The error, a *UsageError, reads as the engine's.
 func (d *Definition) Parse(args []string) (model string, settings []Setting, err error) {
-	p := &parser{d: d, args: args}
-	for len(p.args) > 0 && len(p.seen) == 0 && slices.Contains(d.Subcommands, p.args[0]) {
-		p.args = p.args[1:]
+	model, settings, rest, err := d.ParseKnown(args)
+	if err == nil && len(rest) > 0 {
+		first, _, _ := strings.Cut(rest[0], "=")
+		err = &UsageError{d.Entry, "unrecognized arguments: " + strings.Join(rest, " "), bare(first), d.EntryUsage}
 	}
-	if err := p.run(); err != nil {
+	if err != nil {
 		return "", nil, err
 	}
+	return model, settings, nil
+}
+
+// ParseKnown is Parse for a command line that may hold flags which the catalog does not know: they are returned as they stand, in order,
+// and a word that follows one of them may be its value.
+func (d *Definition) ParseKnown(args []string) (model string, settings []Setting, rest []string, err error) {
+	p := &parser{d: d, args: args}
+	if len(args) > 0 && slices.Contains(d.Subcommands, args[0]) {
+		p.args = args[1:]
+	}
+	if err := p.run(); err != nil {
+		return "", nil, nil, err
+	}
 	if p.model == "" && !d.PositionalModel {
-		return "", nil, &UsageError{d.Program, "the following arguments are required: --model-path/--model", d.ModelFlag}
+		return "", nil, nil, &UsageError{d.Program, "the following arguments are required: --model-path/--model", d.ModelFlag, d.Usage}
 	}
-	if len(p.extras) > 0 {
-		first, _, _ := strings.Cut(p.extras[0], "=")
-		return "", nil, &UsageError{d.Entry, "unrecognized arguments: " + strings.Join(p.extras, " "), bare(first)}
-	}
-	return p.model, p.seen, nil
+	return p.model, p.seen, p.extras, nil
 }
 
 type parser struct {
@@ -69,7 +80,7 @@ func (p *parser) run() error {
 		switch {
 		case word == "--" && !positionalOnly:
 			positionalOnly = true
-		case positionalOnly || !looksLikeFlag(word):
+		case positionalOnly || !p.looksLikeFlag(word):
 			if p.d.PositionalModel && p.model == "" {
 				p.model = word
 			} else {
@@ -84,16 +95,19 @@ func (p *parser) run() error {
 	return nil
 }
 
-// looksLikeFlag is argparse's rule: a dash in front, but not a negative number, nor a word with a blank in it.
-func looksLikeFlag(word string) bool {
+// negative is what argparse takes for a number rather than a flag.
+var negative = regexp.MustCompile(`^-(\d+|\d*\.\d+)$`)
+
+// looksLikeFlag is argparse's rule: a dash in front, but neither a negative number nor, unless it is a flag that is known, a word with a blank in it.
+func (p *parser) looksLikeFlag(word string) bool {
 	if len(word) < 2 || word[0] != '-' {
 		return false
 	}
-	if _, err := strconv.ParseFloat(word, 64); err == nil {
-		return false
-	}
 	head, _, _ := strings.Cut(word, "=")
-	return !strings.Contains(head, " ")
+	if f, _, err := p.find(head, word); f != nil || err != nil {
+		return true
+	}
+	return !negative.MatchString(word) && !strings.Contains(word, " ")
 }
 
 // flag reads one flag, and takes the words that are its value.
@@ -107,8 +121,9 @@ func (p *parser) flag(word string) error {
 	case f == nil:
 		p.extras = append(p.extras, word)
 		return nil
-	case f.Attached != "" && !strings.HasPrefix(word, "--"):
-		inline, hasInline = strings.TrimPrefix(word[1+len(f.Attached):], "="), len(word) > 1+len(f.Attached)
+	case f.short(word) != "":
+		stem := len(f.short(word))
+		inline, hasInline = strings.TrimPrefix(word[stem:], "="), len(word) > stem
 	case f.IsSwitch() && hasInline:
 		return p.fail(f, fmt.Sprintf("ignored explicit argument %s", quote(inline)))
 	}
@@ -132,8 +147,7 @@ func (p *parser) flag(word string) error {
 		return p.fail(f, expected)
 	}
 	if f.Kind == List {
-		p.set(f.Name, space.String(joinWords(words)))
-		return nil
+		return p.list(f, words)
 	}
 	v, problem := p.d.value(*f, words[0])
 	if problem != "" {
@@ -143,10 +157,21 @@ func (p *parser) flag(word string) error {
 	return nil
 }
 
+// list reads the words of a list, each by the kind of its items.
+func (p *parser) list(f *Flag, words []string) error {
+	for _, word := range words {
+		if _, problem := p.d.value(Flag{Name: f.Name, Kind: f.Items, Choices: f.Choices}, word); problem != "" {
+			return p.fail(f, problem)
+		}
+	}
+	p.set(f.Name, space.String(joinWords(words)))
+	return nil
+}
+
 // take removes the words that belong to a flag: one, or for a list all up to the next flag.
 func (p *parser) take(f *Flag) []string {
 	n := 0
-	for n < len(p.args) && p.args[n] != "--" && !looksLikeFlag(p.args[n]) && (n == 0 || f.Kind == List) {
+	for n < len(p.args) && p.args[n] != "--" && !p.looksLikeFlag(p.args[n]) && (n == 0 || f.Kind == List) {
 		n++
 	}
 	words := p.args[:n:n]
@@ -175,13 +200,29 @@ func (p *parser) find(head, word string) (f *Flag, off bool, err error) {
 	}
 	if !strings.HasPrefix(name, "--") {
 		for i := range d.flags {
-			if a := d.flags[i].Attached; a != "" && strings.HasPrefix(word, "-"+a) {
+			if d.flags[i].short(word) != "" {
 				return &d.flags[i], false, nil
 			}
 		}
 		return nil, false, nil
 	}
 	return p.byPrefix(name, word)
+}
+
+// short is the one-letter form of the flag in front of a word that has its value attached: -O in -O3; empty when it is not written so.
+func (f *Flag) short(word string) string {
+	if strings.HasPrefix(word, "--") {
+		return ""
+	}
+	if f.Attached != "" && strings.HasPrefix(word, "-"+f.Attached) {
+		return "-" + f.Attached
+	}
+	for _, a := range f.Aliases {
+		if len(a) == 2 && strings.HasPrefix(word, a) {
+			return a
+		}
+	}
+	return ""
 }
 
 func (p *parser) byPrefix(name, word string) (*Flag, bool, error) {
@@ -199,14 +240,17 @@ func (p *parser) byPrefix(name, word string) (*Flag, bool, error) {
 		i := p.d.bySpelling[matches[0]]
 		return &p.d.flags[i], matches[0] == "--no-"+p.d.flags[i].Name, nil
 	default:
-		return nil, false, &UsageError{p.d.Program, fmt.Sprintf("ambiguous option: %s could match %s", word, strings.Join(matches, ", ")), bare(name)}
+		return nil, false, &UsageError{p.d.Program, fmt.Sprintf("ambiguous option: %s could match %s", word, strings.Join(matches, ", ")), bare(name), p.d.Usage}
 	}
 }
 
 func (p *parser) fail(f *Flag, problem string) error {
 	spellings := "--" + f.Name
+	if f.Attached != "" {
+		spellings += "/-" + f.Attached
+	}
 	for _, a := range f.Aliases {
 		spellings += "/" + a
 	}
-	return &UsageError{p.d.Program, fmt.Sprintf("argument %s: %s", spellings, problem), f.Name}
+	return &UsageError{p.d.Program, fmt.Sprintf("argument %s: %s", spellings, problem), f.Name, p.d.Usage}
 }

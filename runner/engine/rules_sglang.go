@@ -6,12 +6,6 @@ import (
 	"autotune/space"
 )
 
-// spreading are the all-to-all backends that set ep-size to tp-size.
-var spreading = []string{"deepep", "mooncake", "nixl", "mori", "flashinfer", "megamoe", "pplx"}
-
-// dispatchTokens is how many tokens a rank may dispatch in DeepEP's low-latency mode (SGLANG_DEEPEP_NUM_MAX_DISPATCH_TOKENS_PER_RANK by default).
-const dispatchTokens = 128
-
 // snapped are the attention backends that accept certain page sizes only; the first one is what they make of any other.
 var snapped = map[string][]int64{"flashmla": {64}, "cutlass_mla": {128}, "trtllm_mla": {64, 32}}
 
@@ -43,46 +37,11 @@ func sglangLayout(c ruleContext) []space.Constraint {
 			return c.model.Heads > 0 && c.model.Heads%split != 0
 		}),
 		c.forbid("dp_lm_head", "splits the LM head by data-parallel rank only with data-parallel attention", func(v view) bool {
-			return v.on("enable-dp-lm-head") && !v.on("enable-dp-attention")
+			return v.on("enable-dp-lm-head") && !v.on("enable-dp-attention") && v.size("dp-size") > 1
 		}),
 		c.forbid("pp_speculation", "asserts no speculation with pipeline parallelism", func(v view) bool {
 			_, speculates := v.given("speculative-algorithm")
 			return speculates && v.size("pp-size") > 1
-		}),
-	}
-}
-
-func sglangExperts(c ruleContext) []space.Constraint {
-	return []space.Constraint{
-		c.forbid("low_latency_tokens", "dispatches at most 128 tokens a rank in low-latency mode: max-running-requests / dp-size must not exceed it", func(v view) bool {
-			running, given := v.given("max-running-requests")
-			lowLatency := v.text("moe-a2a-backend") == "deepep" && v.text("deepep-mode") != "normal"
-			return given && lowLatency && dpAttention(v) && running.AsInt() > dispatchTokens*int64(v.size("dp-size"))
-		}),
-		c.forbid("a2a_flashinfer", "runs the all-to-all backend flashinfer only with data-parallel attention, dp-size equal to tp-size and a flashinfer runner", func(v view) bool {
-			runner := v.text("moe-runner-backend")
-			ok := dpAttention(v) && v.size("dp-size") == v.size("tp-size") && (runner == "auto" || len(runner) > 10 && runner[:10] == "flashinfer")
-			return v.text("moe-a2a-backend") == "flashinfer" && !ok
-		}),
-		c.forbid("a2a_pplx", "runs the all-to-all backend pplx only with data-parallel attention and without normal mode", func(v view) bool {
-			return v.text("moe-a2a-backend") == "pplx" && (!dpAttention(v) || v.text("deepep-mode") == "normal")
-		}),
-		c.forbid("a2a_mori", "runs the all-to-all backend mori with chunks of at most 4096 tokens", func(v view) bool {
-			chunk, given := v.given("chunked-prefill-size")
-			return v.text("moe-a2a-backend") == "mori" && given && chunk.AsInt() > 4096
-		}),
-		c.forbid("cutedsl_normal", "has no normal DeepEP mode for the runner flashinfer_cutedsl", func(v view) bool {
-			return v.text("moe-a2a-backend") == "deepep" && v.text("moe-runner-backend") == "flashinfer_cutedsl" && v.text("deepep-mode") == "normal"
-		}),
-		c.forbid("cutlass_ep", "asserts for the runner flashinfer_cutlass that ep-size is 1 or tp-size", func(v view) bool {
-			ep := v.size("ep-size")
-			return v.text("moe-runner-backend") == "flashinfer_cutlass" && ep != 1 && ep != v.size("tp-size")
-		}),
-		c.forbid("moe_dp", "asserts that ep-size x moe-dp-size is tp-size", func(v view) bool {
-			return v.size("moe-dp-size") > 1 && v.size("ep-size")*v.size("moe-dp-size") != v.size("tp-size")
-		}),
-		c.forbid("two_batch", "overlaps two batches only with an all-to-all backend or data-parallel attention", func(v view) bool {
-			return v.on("enable-two-batch-overlap") && v.text("moe-a2a-backend") == "none" && !dpAttention(v)
 		}),
 	}
 }
@@ -95,19 +54,36 @@ func sglangBatching(c ruleContext) []space.Constraint {
 		}),
 		c.forbid("chunk_page", "asserts that page-size divides the prefill chunk, also after its division by dp-size", func(v view) bool {
 			chunk, given := v.given("chunked-prefill-size")
-			page, paged := v.given("page-size")
-			if !given || !paged || chunk.AsInt() <= 0 || page.AsInt() <= 0 {
-				return false
-			}
-			dp := int64(1)
-			if dpAttention(v) {
-				dp = int64(v.size("dp-size"))
-			}
-			return chunk.AsInt()%page.AsInt() != 0 || (chunk.AsInt()/dp)%page.AsInt() != 0
+			page := pageSize(v)
+			return given && page > 0 && chunk.AsInt() > 0 && (chunk.AsInt()%page != 0 || perRank(v, chunk.AsInt())%page != 0)
 		}),
 		c.forbid("hierarchical", "refuses a hierarchical cache without the radix cache", func(v view) bool {
 			return v.on("enable-hierarchical-cache") && v.on("disable-radix-cache")
 		}),
+	}
+}
+
+// perRank is what a rank's scheduler gets of a limit that is the whole server's.
+func perRank(v view, n int64) int64 {
+	if dpAttention(v) {
+		return n / int64(v.size("dp-size"))
+	}
+	return n
+}
+
+// pageSize is the page that the engine will use; 0 when it is not known.
+func pageSize(v view) int64 {
+	page, given := v.given("page-size")
+	pages := snapped[v.text("attention-backend")]
+	switch {
+	case len(pages) == 0 && given:
+		return page.AsInt()
+	case len(pages) == 0:
+		return 0
+	case given && slices.Contains(pages, page.AsInt()):
+		return page.AsInt()
+	default:
+		return pages[0]
 	}
 }
 
@@ -120,14 +96,10 @@ func sglangRewrites(c ruleContext) []space.Rewrite {
 			return map[string]space.Value{"enable-dp-attention": space.Default(), "enable-dp-lm-head": space.Default()}
 		}),
 		c.resolve("page_size", "has one page size for this attention backend", func(v view) map[string]space.Value {
-			pages := snapped[v.text("attention-backend")]
-			if len(pages) == 0 {
+			if len(snapped[v.text("attention-backend")]) == 0 {
 				return nil
 			}
-			if page, given := v.given("page-size"); given && slices.Contains(pages, page.AsInt()) {
-				return nil
-			}
-			return map[string]space.Value{"page-size": space.Int(pages[0])}
+			return map[string]space.Value{"page-size": space.Int(pageSize(v))}
 		}),
 		c.resolve("pp_overlap", "switches the overlap schedule off with pipeline parallelism", func(v view) map[string]space.Value {
 			if v.size("pp-size") > 1 {
@@ -147,35 +119,4 @@ func sglangRewrites(c ruleContext) []space.Rewrite {
 			return out
 		}),
 	})
-}
-
-func sglangExpertRewrites(c ruleContext) []space.Rewrite {
-	return []space.Rewrite{
-		c.resolve("a2a_ep", "sets ep-size to tp-size with this all-to-all backend", func(v view) map[string]space.Value {
-			if !slices.Contains(spreading, v.text("moe-a2a-backend")) {
-				return nil
-			}
-			return map[string]space.Value{"ep-size": space.Int(int64(v.size("tp-size")))}
-		}),
-		c.resolve("deepep_idle", "uses deepep-mode only with the all-to-all backends deepep and mori", func(v view) map[string]space.Value {
-			switch v.text("moe-a2a-backend") {
-			case "deepep", "mori", "pplx":
-				return nil
-			default:
-				return unset("deepep-mode")
-			}
-		}),
-		c.resolve("mori_auto", "runs mori in normal mode when deepep-mode is auto", func(v view) map[string]space.Value {
-			if v.text("moe-a2a-backend") == "mori" && v.text("deepep-mode") == "auto" {
-				return map[string]space.Value{"deepep-mode": space.String("normal")}
-			}
-			return nil
-		}),
-		c.resolve("cutedsl_auto", "runs the runner flashinfer_cutedsl in low-latency mode when deepep-mode is auto", func(v view) map[string]space.Value {
-			if v.text("moe-a2a-backend") == "deepep" && v.text("moe-runner-backend") == "flashinfer_cutedsl" && v.text("deepep-mode") == "auto" {
-				return map[string]space.Value{"deepep-mode": space.String("low_latency")}
-			}
-			return nil
-		}),
-	}
 }

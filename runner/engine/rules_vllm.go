@@ -40,17 +40,17 @@ func vllmLayout(c ruleContext) []space.Constraint {
 
 func vllmBatching(c ruleContext) []space.Constraint {
 	return []space.Constraint{
-		c.forbid("batched_tokens", "refuses max-num-batched-tokens below max-num-seqs (1024 by default on large GPUs)", func(v view) bool {
+		// A number of sequences that is not given is lowered to the tokens (older releases refused that too, against their default).
+		c.forbid("batched_tokens", "refuses max-num-batched-tokens below max-num-seqs", func(v view) bool {
 			tokens, given := v.given("max-num-batched-tokens")
-			seqs, known := v.int("max-num-seqs")
-			return given && known && tokens.AsInt() < int64(seqs)
+			seqs, limited := v.given("max-num-seqs")
+			return given && limited && tokens.AsInt() < seqs.AsInt()
 		}),
 		c.forbid("unchunked", "without chunked prefill refuses max-num-batched-tokens below the context", func(v view) bool {
 			tokens, given := v.given("max-num-batched-tokens")
-			length, ok := v.given("max-model-len")
-			context := length.AsInt()
-			if !ok || context <= 0 {
-				context = int64(c.model.ContextLen)
+			context := int64(c.model.ContextLen)
+			if length, ok := v.given("max-model-len"); ok {
+				context = length.AsInt() // -1 is what fits: unknown
 			}
 			return given && !v.on("enable-chunked-prefill") && tokens.AsInt() < context
 		}),
@@ -75,10 +75,11 @@ func vllmExperts(c ruleContext) []space.Constraint {
 		}),
 		c.forbid("hidden_size", "has no low-latency all-to-all kernels for the model's hidden size", func(v view) bool {
 			lowLatency := slices.Contains([]string{"deepep_low_latency", "nixl_ep"}, v.text("all2all-backend"))
-			return lowLatency && v.on("enable-expert-parallel") && c.model.Hidden > 0 && !slices.Contains(hiddenSizes, c.model.Hidden)
+			return lowLatency && v.on("enable-expert-parallel") && v.size("data-parallel-size") > 1 && c.model.Hidden > 0 && !slices.Contains(hiddenSizes, c.model.Hidden)
 		}),
-		c.forbid("dbo", "overlaps batches only with the all-to-all backends deepep_low_latency, deepep_high_throughput and nixl_ep", func(v view) bool {
-			return v.on("enable-dbo") && !slices.Contains([]string{"deepep_low_latency", "deepep_high_throughput", "nixl_ep"}, v.text("all2all-backend"))
+		c.forbid("dbo", "overlaps batches only with the all-to-all backends deepep_* and nixl_ep", func(v view) bool {
+			backend := v.text("all2all-backend")
+			return v.on("enable-dbo") && !strings.HasPrefix(backend, "deepep_") && backend != "nixl_ep"
 		}),
 	}
 }
@@ -92,6 +93,10 @@ func vllmSpeculation(c ruleContext) []space.Constraint {
 			tp := speculation(v).DraftTP
 			return tp > 1 && tp != v.size("tensor-parallel-size")
 		}),
+		c.forbid("draft_tokens", "drafts whole multiples of the tokens that the model's draft layers predict", func(v view) bool {
+			s, n := speculation(v), c.model.DraftLayers
+			return n > 0 && strings.HasSuffix(s.Method, "mtp") && s.Tokens > n && s.Tokens%n != 0
+		}),
 		c.forbid("async_speculation", "refuses asynchronous scheduling with this speculative method", func(v view) bool {
 			async, given := v.given("async-scheduling")
 			return given && async.AsBool() && slices.Contains(unsynchronised, speculation(v).Method)
@@ -101,18 +106,24 @@ func vllmSpeculation(c ruleContext) []space.Constraint {
 
 type speculative struct {
 	Method  string `json:"method"`
+	Tokens  int    `json:"num_speculative_tokens"`
 	DraftTP int    `json:"draft_tensor_parallel_size"`
 }
 
-// speculation reads the JSON of speculative-config, or its dotted keys.
+// speculation reads the JSON of speculative-config, its dotted keys, and the short flags.
 func speculation(v view) (s speculative) {
-	if x, ok := v.given("speculative-config"); ok {
-		if json.Unmarshal([]byte(x.String()), &s) != nil {
-			return speculative{}
+	if x, ok := v.given("speculative-config"); ok && json.Unmarshal([]byte(x.String()), &s) != nil {
+		return speculative{}
+	}
+	for _, flag := range []string{"speculative-config.method", "spec-method"} {
+		if x, ok := v.given(flag); ok {
+			s.Method = x.String()
 		}
 	}
-	if x, ok := v.given("speculative-config.method"); ok {
-		s.Method = x.String()
+	for _, flag := range []string{"speculative-config.num_speculative_tokens", "spec-tokens"} {
+		if x, ok := v.given(flag); ok {
+			s.Tokens = int(x.AsInt())
+		}
 	}
 	if x, ok := v.given("speculative-config.draft_tensor_parallel_size"); ok {
 		s.DraftTP = int(x.AsInt())

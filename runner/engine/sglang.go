@@ -12,6 +12,7 @@ func newSGLang(table string) *Definition {
 		Name: "sglang", Title: "SGLang", Version: "main d315eb7250 (2026-08, after 0.5.17)",
 		Program: "launch_server.py", Entry: "launch_server.py",
 		Usage:       "usage: launch_server.py [-h] --model-path MODEL_PATH [options]",
+		EntryUsage:  "usage: launch_server.py [-h] --model-path MODEL_PATH [options]",
 		Subcommands: []string{"serve"}, ModelFlag: "model-path",
 		executable: []string{"python", "-m", "sglang.launch_server"},
 		infoPaths:  []string{"/server_info", "/get_server_info"},
@@ -21,6 +22,7 @@ func newSGLang(table string) *Definition {
 		env:        func(Launch) []string { return nil },
 		additions:  sglangAdditions,
 		rules:      sglangRules,
+		warnings:   sglangWarnings,
 		resolved:   sglangResolved,
 		markers: []marker{
 			{"server_args=ServerArgs(", tuner.PhaseFlags},

@@ -28,12 +28,12 @@ func (d *Definition) value(f Flag, text string) (v space.Value, problem string) 
 		if strings.Contains(f.Name, ".") {
 			return dottedValue(text), ""
 		}
-		if !json.Valid([]byte(text)) && d.Underscores {
+		if !json.Valid([]byte(text)) && d.StrictJSON {
 			return v, fmt.Sprintf("Value %s cannot be converted to <function loads>.", text)
 		}
 		return space.String(text), ""
 	default:
-		return space.String(text), choiceProblem(f, text)
+		return space.String(text), d.choiceProblem(f, text)
 	}
 }
 
@@ -60,21 +60,25 @@ func (d *Definition) intValue(f Flag, text string) (v space.Value, problem strin
 	case err != nil:
 		return v, err.Error()
 	}
-	return space.Int(i), choiceProblem(f, strconv.FormatInt(i, 10))
+	return space.Int(i), d.choiceProblem(f, strconv.FormatInt(i, 10))
 }
 
-func choiceProblem(f Flag, text string) string {
+// choiceProblem refuses a word that is not among the choices, which vLLM's parser lists in order and SGLang's as they were declared.
+func (d *Definition) choiceProblem(f Flag, text string) string {
 	if len(f.Choices) == 0 || f.Open || slices.Contains(f.Choices, text) {
 		return ""
 	}
-	sorted := slices.Clone(f.Choices)
-	slices.Sort(sorted)
-	for i := range sorted {
-		if f.Kind == Text {
-			sorted[i] = quote(sorted[i])
-		}
+	listed := slices.Clone(f.Choices)
+	if f.Kind == Int {
+		return fmt.Sprintf("invalid choice: %s (choose from %s)", text, strings.Join(listed, ", "))
 	}
-	return fmt.Sprintf("invalid choice: %s (choose from %s)", quote(text), strings.Join(sorted, ", "))
+	if d.SortsChoices {
+		slices.Sort(listed)
+	}
+	for i := range listed {
+		listed[i] = quote(listed[i])
+	}
+	return fmt.Sprintf("invalid choice: %s (choose from %s)", quote(text), strings.Join(listed, ", "))
 }
 
 // dottedValue is the value of a dotted key: JSON where it reads as such, else a word. Numbers that are not written as we write them stay words.

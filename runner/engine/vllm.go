@@ -12,7 +12,10 @@ func newVLLM(table string) *Definition {
 	d := &Definition{
 		Name: "vllm", Title: "vLLM", Version: "main 6adad0876 (2026-08, about 0.27), with what 0.32.0 added",
 		Program: "vllm serve", Usage: "usage: vllm serve [model_tag] [options]", Entry: "vllm",
-		Subcommands: []string{"serve"}, ModelFlag: "model", PositionalModel: true, Underscores: true, DottedKeys: true, StrictJSON: true,
+		EntryUsage: `usage: vllm [-h] [-v]
+            {chat,complete,serve,launch,bench,collect-env,download-kernels,preload,run-batch,snapshot}
+            ...`,
+		Subcommands: []string{"serve"}, ModelFlag: "model", PositionalModel: true, Underscores: true, DottedKeys: true, StrictJSON: true, SortsChoices: true,
 		executable: []string{"vllm", "serve"},
 		infoPaths:  []string{"/server_info?config_format=json", "/version"},
 		flushPath:  "/reset_prefix_cache",
@@ -21,6 +24,7 @@ func newVLLM(table string) *Definition {
 		env:        vllmEnv,
 		additions:  func(Launch) []string { return nil },
 		rules:      vllmRules,
+		warnings:   vllmWarnings,
 		resolved:   vllmResolved,
 		markers: []marker{
 			{"vLLM API server version", tuner.PhaseFlags},
