@@ -71,6 +71,9 @@ func Ints(lo, hi, step int64, logScale bool, before ...Value) (Domain, error) {
 	if n := uint64(hi) - uint64(lo); n%uint64(step) != 0 {
 		return Domain{}, fmt.Errorf("the top of range [%d, %d] is not reached by steps of %d", lo, hi, step)
 	}
+	if (uint64(hi)-uint64(lo))/uint64(step) >= math.MaxInt64-uint64(len(before)) {
+		return Domain{}, fmt.Errorf("range [%d, %d] has more than %d values", lo, hi, int64(math.MaxInt64))
+	}
 	d := Domain{list: slices.Clone(before), lo: lo, hi: hi, step: step, logScale: logScale, ordered: true}
 	for i, v := range before {
 		if slices.Contains(before[:i], v) || d.inRange(v) {
@@ -146,17 +149,17 @@ func (d Domain) Allowing(extra ...Value) Domain {
 // Extra returns the values that Allowing added.
 func (d Domain) Extra() []Value { return slices.Clone(d.extra) }
 
-// Size is how many values can be proposed; it saturates at the largest int64.
+// Size is how many values can be proposed.
 func (d Domain) Size() int64 {
 	n := uint64(len(d.list))
 	if d.step > 0 {
-		n += (uint64(d.hi)-uint64(d.lo))/uint64(d.step) + 1
-	}
-	if n > math.MaxInt64 || (d.step > 0 && n == 0) {
-		return math.MaxInt64
+		n += d.cells()
 	}
 	return int64(n)
 }
+
+// cells is how many values the integer range has.
+func (d Domain) cells() uint64 { return (uint64(d.hi)-uint64(d.lo))/uint64(d.step) + 1 }
 
 // At returns value number i of the grid, 0 <= i < Size.
 func (d Domain) At(i int64) Value {
@@ -246,11 +249,7 @@ func (d Domain) Sample(r *rand.Rand) Value {
 	if d.logScale {
 		return Int(sampleLog(d.lo, d.hi, r))
 	}
-	cells := (uint64(d.hi)-uint64(d.lo))/uint64(d.step) + 1
-	if cells == 0 { // the whole of int64
-		return Int(int64(r.Uint64()))
-	}
-	return Int(int64(uint64(d.lo) + r.Uint64N(cells)*uint64(d.step)))
+	return Int(int64(uint64(d.lo) + r.Uint64N(d.cells())*uint64(d.step)))
 }
 
 // sampleLog draws from the integers of [lo, hi], each with the share of log space from half below it to half above, so that both ends are reached.
