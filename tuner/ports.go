@@ -11,6 +11,9 @@ import (
 // ErrExhausted is what a sampler answers when no point is left to propose.
 var ErrExhausted = errors.New("every configuration of the space was tried")
 
+// ErrTaken is what a store answers when a trial begins under a number that another one has.
+var ErrTaken = errors.New("the number of the trial is taken")
+
 // Ask names the trial that a suggestion is for.
 type Ask struct {
 	Number int
