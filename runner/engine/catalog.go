@@ -51,7 +51,7 @@ var kinds = map[string]Kind{"switch": Switch, "negatable": NegatableSwitch, "int
 // readFlags reads a flag table: name, aliases, kind, default, range, choices, marks. It panics on a bad one: the table is part of the program.
 func readFlags(table string) []Flag {
 	var flags []Flag
-	for n, line := range strings.Split(strings.TrimSpace(table), "\n") {
+	for n, line := range strings.Split(strings.TrimRight(table, "\n"), "\n") {
 		cells := strings.Split(line, "\t")
 		if n == 0 {
 			continue

@@ -246,9 +246,6 @@ func (p *parser) byPrefix(name, word string) (*Flag, bool, error) {
 
 func (p *parser) fail(f *Flag, problem string) error {
 	spellings := "--" + f.Name
-	if f.Attached != "" {
-		spellings += "/-" + f.Attached
-	}
 	for _, a := range f.Aliases {
 		spellings += "/" + a
 	}

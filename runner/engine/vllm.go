@@ -38,6 +38,7 @@ func newVLLM(table string) *Definition {
 			{"Model loading took", tuner.PhaseProfile},
 			{"Loading model weights took", tuner.PhaseProfile},
 			{"for vLLM's torch.compile", tuner.PhaseProfile},
+			{"Warming up model for the compilation", tuner.PhaseProfile}, // on the CPU
 			{"Dynamo bytecode transform time", tuner.PhaseProfile},
 			{"torch.compile takes", tuner.PhaseProfile},
 			{"Available KV cache memory", tuner.PhaseCapture},
