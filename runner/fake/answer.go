@@ -76,14 +76,15 @@ func (s *server) newCall(r *http.Request, a *ask, chat bool, received int64) (c 
 	}
 	input, err := a.input(chat)
 	c.input = input
-	c.asked = a.output(chat, c.index, s.context, input)
+	c.limit = a.limit(chat, s.context, input)
+	c.asked = a.output(c.limit, c.index)
 	switch {
 	case err != nil:
 		c.refusal = badRequest(err.Error(), "prompt")
 	case c.fate == "refuse":
 		c.refusal = &refusal{http.StatusServiceUnavailable, "ServiceUnavailableError", "The request queue is full.", ""}
 	default:
-		c.refusal = a.check(s.served, input, c.asked, s.context)
+		c.refusal = a.check(s.served, input, c.limit, s.context)
 	}
 	c.cut()
 	return c, true

@@ -35,6 +35,8 @@ const (
 	charactersPerToken = 4
 	// templateTokens is what a chat template adds: 12 in the published GLM study, 10 in the Qwen one.
 	templateTokens = 12
+	// chatOutput is where the fake's answers in a chat end that has no limit.
+	chatOutput = 1024
 	// defaultOutput is the OpenAI API's max_tokens of a completion that names none.
 	defaultOutput = 16
 )
@@ -124,36 +126,40 @@ func text(raw json.RawMessage) string {
 	return s
 }
 
-// output is how many tokens the model says before it stops: all that may come when the end mark is ignored, else the model ends by itself
-// somewhere between a quarter and all of it, as n (a number of the request) falls.
-func (a *ask) output(chat bool, n, context, input int) int {
-	limit := defaultOutput
+// limit is how many tokens the request asks for at most.
+func (a *ask) limit(chat bool, context, input int) int {
 	switch {
 	case a.MaxCompletionTokens != nil:
-		limit = *a.MaxCompletionTokens
+		return *a.MaxCompletionTokens
 	case a.MaxTokens != nil:
-		limit = *a.MaxTokens
+		return *a.MaxTokens
 	case chat && context > 0:
-		limit = min(1024, context-input) // a chat goes on until the model ends it
+		return max(1, min(chatOutput, context-input)) // a chat goes on until the model ends it
 	}
+	return defaultOutput
+}
+
+// output is how many tokens the model says before it stops: all of the limit when the end mark is ignored, else the model ends by itself
+// somewhere between a quarter and all of it, as n (a number of the request) falls.
+func (a *ask) output(limit, n int) int {
 	if a.IgnoreEOS {
 		return limit
 	}
-	const quarters = 7 // coprime to 4: neighbours differ
+	const quarters = 7 // coprime to 8: neighbours differ
 	return max(min(a.MinTokens, limit), limit-limit*3/4*(n*quarters%8)/8)
 }
 
 // check refuses what the engine refuses, with its own words.
-func (a *ask) check(name string, input, output, context int) *refusal {
+func (a *ask) check(name string, input, limit, context int) *refusal {
 	switch {
 	case a.Model != "" && a.Model != name:
 		return &refusal{http.StatusNotFound, "NotFoundError", fmt.Sprintf("The model `%s` does not exist. Valid aliases: %s.", a.Model, name), "model"}
-	case output < 1:
-		return badRequest(fmt.Sprintf("max_tokens must be at least 1, got %d.", output), "max_tokens")
+	case limit < 1:
+		return badRequest(fmt.Sprintf("max_tokens must be at least 1, got %d.", limit), "max_tokens")
 	case context > 0 && input > context:
 		return badRequest(fmt.Sprintf("This model's maximum context length is %d tokens. However, your prompt contains %d input tokens, which exceeds this limit even without any output tokens. Please reduce the length of the input prompt. (parameter=input_tokens, value=%d)", context, input, input), "input_tokens")
-	case context > 0 && input+output > context:
-		return badRequest(fmt.Sprintf("This model's maximum context length is %d tokens. However, you requested %d output tokens and your prompt contains at least %d input tokens, for a total of at least %d tokens. Please reduce the length of the input prompt or the number of requested output tokens. (parameter=input_tokens, value=%d)", context, output, input, input+output, input), "input_tokens")
+	case context > 0 && input+limit > context:
+		return badRequest(fmt.Sprintf("This model's maximum context length is %d tokens. However, you requested %d output tokens and your prompt contains at least %d input tokens, for a total of at least %d tokens. Please reduce the length of the input prompt or the number of requested output tokens. (parameter=input_tokens, value=%d)", context, limit, input, input+limit, input), "input_tokens")
 	}
 	return nil
 }

@@ -13,7 +13,8 @@ type call struct {
 	said     int64 // the instant at which the client says that it sent it, of a plan
 	received int64 // microseconds of the server's clock
 	input    int
-	asked    int // tokens that the client wants
+	limit    int // tokens that the client wants at most
+	asked    int // tokens that the model says
 	output   int // tokens that the simulation is to give: fewer when a fault ends it early
 	fate     string
 	refusal  *refusal

@@ -35,7 +35,7 @@ const limitOfTest = 20 * time.Second
 
 // process is a fake engine that a test started, in a session of its own.
 type process struct {
-	t     *testing.T
+	t     testing.TB
 	cmd   *exec.Cmd
 	base  string // URL
 	ended chan struct{}
@@ -47,12 +47,12 @@ type process struct {
 }
 
 // start starts a fake engine with its words as a person would write them, on a free port, and does not wait for it.
-func start(t *testing.T, words string, env ...string) *process {
+func start(t testing.TB, words string, env ...string) *process {
 	t.Helper()
 	return startArgs(t, strings.Fields(words), env...)
 }
 
-func startArgs(t *testing.T, words []string, env ...string) *process {
+func startArgs(t testing.TB, words []string, env ...string) *process {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -133,7 +133,7 @@ func (p *process) logged(pattern string) []string {
 }
 
 // ready starts a server and waits until it answers. The port is a free one.
-func ready(t *testing.T, words string, env ...string) *process {
+func ready(t testing.TB, words string, env ...string) *process {
 	t.Helper()
 	if !strings.Contains(words, "--start-time") {
 		words = "--start-time 0s " + words
@@ -141,7 +141,10 @@ func ready(t *testing.T, words string, env ...string) *process {
 	p := start(t, words+" --host=127.0.0.1 --port=0", env...)
 	p.base = p.logged(`(?:server 0|running) on (http://127\.0\.0\.1:\d+)`)[1]
 	p.logged(`Application startup complete|fired up and ready to roll`)
-	p.poll("the server to answer", func() bool { r, err := http.Get(p.base + "/health"); return err == nil && drainBody(r) && r.StatusCode == 200 })
+	p.poll("the server to answer", func() bool {
+		r, err := http.Get(p.base + "/health")
+		return err == nil && drainBody(r) && r.StatusCode == 200
+	})
 	return p
 }
 
@@ -259,4 +262,18 @@ func self() string {
 		panic(err)
 	}
 	return path
+}
+
+// processorTime is what the server has used so far, in seconds.
+func (p *process) processorTime() (user, sys float64) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), ") ")
+	f := strings.Fields(rest)
+	const ticks = 100 // a second, on Linux
+	u, _ := strconv.ParseFloat(f[11], 64)
+	s, _ := strconv.ParseFloat(f[12], 64)
+	return u / ticks, s / ticks
 }

@@ -188,17 +188,11 @@ func (t *teller) reason() string {
 		return "abort"
 	case t.call.fate == "lengths", t.call.fate == "empty":
 		return "stop"
-	case !t.ask.IgnoreEOS && t.call.asked < t.limit():
+	case !t.ask.IgnoreEOS && t.call.asked < t.call.limit:
 		return "stop"
 	default:
 		return "length"
 	}
-}
-
-func (t *teller) limit() int {
-	a := *t.ask
-	a.IgnoreEOS = true
-	return a.output(t.wire.chat, 0, t.server.context, t.call.input)
 }
 
 // close writes what follows the last token; cut says that the connection is to be broken.
