@@ -154,3 +154,17 @@ func (p Point) Diff(q Point) []string {
 	})
 	return diff
 }
+
+// ReadPoint reads what MarshalJSON wrote, in whatever space that was: for points that are shown and no longer proposed.
+// Its key is made of the values as they stand.
+func ReadPoint(text []byte) (Point, error) {
+	var values map[string]Value
+	if err := json.Unmarshal(text, &values); err != nil {
+		return Point{}, fmt.Errorf("reading a point: %w", err)
+	}
+	var names []Param
+	for name := range values {
+		names = append(names, Param{Name: name})
+	}
+	return (&Space{params: names}).seal(values), nil
+}

@@ -2,85 +2,183 @@ package store
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
+	"os"
+	"sync"
 	"time"
 
 	"autotune/tuner"
-	"autotune/tuner/metric"
 )
 
 // DB is an open study file. It is a tuner.Store once a problem is bound; all methods may be called from several goroutines.
-type DB struct{}
+type DB struct {
+	// Waiting, when set, is told once in each write that another program's lock holds it up.
+	Waiting func(message string)
 
-var errUnfinished = errors.New("store: not written yet")
+	path     string // absolute, links followed
+	readOnly *reader
+	token    string // of the lease, made for this DB
+	patience time.Duration
+	now      func() time.Time
 
-// Create makes a study file. A path that is taken is a *FileError that wraps ErrExists, and nothing is changed.
-// The study's projection needs the problem: its space and its goal. The caller acquires the lease next.
-func Create(path string, study tuner.Study, p tuner.Problem) (*DB, error) { return nil, errUnfinished }
+	mu      sync.Mutex // one connection, one user at a time
+	link    *link
+	problem *tuner.Problem
+	held    bool   // the lease was taken through this DB
+	rescued string // where a copy was saved when the path no longer named the open file
+	closed  bool
+}
 
-// Open opens a study file for going on with it. Bind and Acquire come next.
-func Open(path string) (*DB, error) { return nil, errUnfinished }
+var _ tuner.Store = (*DB)(nil)
 
-// OpenReadOnly opens a study file for looking at it, also while it is being written. It changes nothing and creates nothing beside the file.
-func OpenReadOnly(path string) (*DB, error) { return nil, errUnfinished }
+func newDB(path string) (*DB, error) {
+	abs, err := absolute(path)
+	return &DB{path: abs, token: rand.Text(), patience: patience, now: time.Now}, err
+}
+
+// Open opens a study file for going on with it. A file of an older version is brought to this one. Bind and Acquire come next.
+func Open(path string) (*DB, error) {
+	ctx := context.Background()
+	d, err := newDB(path)
+	if err != nil {
+		return nil, err
+	}
+	// What the file is is found out without touching it.
+	look, err := OpenReadOnly(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := look.Close(); err != nil {
+		return nil, err
+	}
+	if err := d.dialWriting(ctx); err != nil {
+		return nil, explain(d.path, "opening the study file", err)
+	}
+	if err := d.upgrade(ctx); err != nil {
+		d.link.close()
+		return nil, explain(d.path, "opening the study file for writing", err)
+	}
+	return d, nil
+}
+
+// dialWriting connects, and sets the journal mode: a write-ahead log, so that readers never block the writer.
+func (d *DB) dialWriting(ctx context.Context) error {
+	return retry(ctx, d.patience, d.Waiting, func() (err error) {
+		if d.link, err = dial(ctx, d.path, writing("rw")); err != nil {
+			return err
+		}
+		if _, err = d.link.conn.ExecContext(ctx, "PRAGMA journal_mode = WAL"); err != nil {
+			d.link.close()
+		}
+		return err
+	})
+}
+
+// upgrade brings an older schema to this version; it also proves that the file can be written.
+func (d *DB) upgrade(ctx context.Context) error {
+	return retry(ctx, d.patience, d.Waiting, func() error {
+		return inTransaction(ctx, d.link, func(tx queries) error {
+			version, err := identify(ctx, tx, d.path, d.link.file.Size())
+			if err != nil || version == newest() {
+				return err
+			}
+			if err := d.refuseOthers(ctx, tx); err != nil {
+				return err
+			}
+			return migrate(ctx, tx, migrations, version)
+		})
+	})
+}
 
 // Bind gives the problem by which points are decoded and values projected; Create has bound its own.
-func (d *DB) Bind(p tuner.Problem) {}
-
-// ReadStudy reads the study without its history; it needs no problem.
-func (d *DB) ReadStudy(ctx context.Context) (tuner.Study, error) { return tuner.Study{}, errUnfinished }
-
-// Acquire takes the lease for this process, from a dead one too. A live holder is a *FileError that wraps ErrHeld and names it.
-func (d *DB) Acquire(ctx context.Context, owner string) error { return errUnfinished }
-
-// Holder is the process that holds a study.
-type Holder struct {
-	Owner string // what it said of itself, "autotune run" say
-	PID   int
-	Host  string
-	Since time.Time
-	Alive bool // false: it died, or its machine was started again
+func (d *DB) Bind(p tuner.Problem) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.problem = &p
 }
 
-// Holder returns who holds the study; nil when nobody does.
-func (d *DB) Holder(ctx context.Context) (*Holder, error) { return nil, errUnfinished }
+var errUnbound = errors.New("store: no problem is bound to the study file") // a programmer's mistake
 
-// Revise replaces the study's spec, source, inputs and budget, for a resume with a changed space or a raised budget.
-func (d *DB) Revise(ctx context.Context, study tuner.Study) error { return errUnfinished }
-
-// Verdict returns what SetVerdict recorded last; nil when nothing was.
-func (d *DB) Verdict(ctx context.Context) ([]byte, error) { return nil, errUnfinished }
-
-// Events returns the study's events, oldest first.
-func (d *DB) Events(ctx context.Context) ([]tuner.Event, error) { return nil, errUnfinished }
-
-// Records returns the requests of a trial's measurement; nil when it has none.
-func (d *DB) Records(ctx context.Context, number int) ([]metric.Record, error) {
-	return nil, errUnfinished
+// write carries out f in one transaction of the holder of the lease. A finished commit is on the disk.
+func (d *DB) write(ctx context.Context, doing string, f func(tx queries) error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.here(ctx); err != nil {
+		return err
+	}
+	return d.transact(ctx, doing, func(tx queries) error {
+		if err := d.holding(ctx, tx); err != nil {
+			return err
+		}
+		return f(tx)
+	})
 }
 
-// Load reads the study and its whole history, without the measurements' records.
-func (d *DB) Load(ctx context.Context) (tuner.Study, tuner.History, error) {
-	return tuner.Study{}, nil, errUnfinished
+// transact carries out f in one transaction, waiting for other programs' locks.
+func (d *DB) transact(ctx context.Context, doing string, f func(tx queries) error) error {
+	if d.closed || d.readOnly != nil {
+		return &FileError{Path: d.path, Problem: "is not open for writing"}
+	}
+	err := retry(ctx, d.patience, d.Waiting, func() error { return inTransaction(ctx, d.link, f) })
+	return explain(d.path, doing, err)
 }
 
-// Begin records that a trial has been asked, or is asked again. A number that is taken is a *FileError that wraps ErrTaken.
-func (d *DB) Begin(ctx context.Context, t tuner.Trial) error { return errUnfinished }
+// inTransaction carries out f in a transaction that holds the lock for writing from its start, and commits unless f fails.
+func inTransaction(ctx context.Context, l *link, f func(tx queries) error) error {
+	tx, err := l.conn.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if err := f(tx); err != nil {
+		tx.Rollback() // its failure, if any, follows from err
+		return err
+	}
+	return tx.Commit()
+}
 
-// Finish records a trial's end, its run, its measurement and its records in one transaction, durable against loss of power.
-func (d *DB) Finish(ctx context.Context, t tuner.Trial) error { return errUnfinished }
+// read carries out f on one consistent state of the file.
+func (d *DB) read(ctx context.Context, doing string, f func(q queries) error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return &FileError{Path: d.path, Problem: "is closed"}
+	}
+	if d.readOnly != nil {
+		return explain(d.path, doing, d.readQuietly(ctx, f))
+	}
+	return explain(d.path, doing, retry(ctx, d.patience, d.Waiting, func() error { return snapshot(ctx, d.link, f) }))
+}
 
-// Restate records anew the outcome and the staleness of earlier trials, in one transaction; nothing measured is changed.
-func (d *DB) Restate(ctx context.Context, trials []tuner.Trial) error { return errUnfinished }
+// snapshot carries out f in a transaction that takes no lock for writing.
+func snapshot(ctx context.Context, l *link, f func(q queries) error) error {
+	if _, err := l.conn.ExecContext(ctx, "BEGIN DEFERRED"); err != nil {
+		return err
+	}
+	err := f(l.conn)
+	_, end := l.conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
+	return errors.Join(err, end)
+}
 
-// Note records an event of the study.
-func (d *DB) Note(ctx context.Context, e tuner.Event) error { return errUnfinished }
-
-// Renew keeps the lease and adds to the time spent.
-func (d *DB) Renew(ctx context.Context, spent time.Duration) error { return errUnfinished }
-
-// SetVerdict records how the study stands, as JSON.
-func (d *DB) SetVerdict(ctx context.Context, verdict []byte) error { return errUnfinished }
+// closePatience bounds how long giving the lease back waits for another program's lock.
+const closePatience = 3 * time.Second
 
 // Close gives the lease back and closes the file.
-func (d *DB) Close() error { return nil }
+func (d *DB) Close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return nil
+	}
+	d.closed = true
+	if d.held {
+		// When another program's lock is in the way, the lease ends with this process all the same.
+		ctx := context.Background()
+		_ = retry(ctx, closePatience, nil, func() error { return inTransaction(ctx, d.link, d.release) })
+	}
+	err := d.link.close()
+	if d.readOnly != nil && d.readOnly.folder != "" {
+		err = errors.Join(err, os.RemoveAll(d.readOnly.folder))
+	}
+	return err
+}

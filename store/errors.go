@@ -1,13 +1,20 @@
 package store
 
-import "errors"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/mattn/go-sqlite3"
+)
 
 // What a FileError may wrap.
 var (
 	ErrExists = errors.New("the file exists")
 	ErrHeld   = errors.New("another process holds the study")
 	ErrMoved  = errors.New("the path no longer names the study file")
-	ErrTaken  = errors.New("the trial's number is taken")
+	ErrNewer  = errors.New("the study file is of a newer version")
 )
 
 // FileError says what is wrong with a study file, and what a person may try.
@@ -19,7 +26,7 @@ type FileError struct {
 }
 
 func (e *FileError) Error() string {
-	s := e.Path + ": " + e.Problem
+	s := e.Path + " " + e.Problem
 	if e.Try != "" {
 		s += "\nTry: " + e.Try
 	}
@@ -27,3 +34,44 @@ func (e *FileError) Error() string {
 }
 
 func (e *FileError) Unwrap() error { return e.Err }
+
+// locked tells whether another connection's lock is all that is wrong.
+func locked(err error) bool {
+	var e sqlite3.Error
+	return errors.As(err, &e) && (e.Code == sqlite3.ErrBusy || e.Code == sqlite3.ErrLocked || e.Code == sqlite3.ErrProtocol)
+}
+
+// explain turns what SQLite or the system says into a FileError; other errors pass with what was being done before them.
+func explain(path, doing string, err error) error {
+	var already *FileError
+	var e sqlite3.Error
+	wrong := func(problem, try string) error { return &FileError{Path: path, Problem: problem, Try: try, Err: err} }
+	switch {
+	case err == nil || errors.As(err, &already):
+		return err
+	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("%s: %w", doing, err)
+	case errors.Is(err, fs.ErrNotExist):
+		return wrong("does not exist", "autotune run SPEC --study "+path)
+	case errors.Is(err, fs.ErrPermission):
+		return wrong("cannot be opened: permission denied", "ls -l "+path)
+	case !errors.As(err, &e):
+		return fmt.Errorf("%s: %s: %w", path, doing, err)
+	}
+	switch e.Code {
+	case sqlite3.ErrNotADB:
+		return wrong("is no SQLite database, so no study file", "")
+	case sqlite3.ErrBusy, sqlite3.ErrLocked, sqlite3.ErrProtocol:
+		return wrong("is locked by another program", "find it with: fuser "+path)
+	case sqlite3.ErrReadonly, sqlite3.ErrPerm:
+		return wrong("cannot be written: the file, its folder or its disk is read-only", "copy it to a folder that can be written")
+	case sqlite3.ErrFull:
+		return wrong("cannot grow: the disk is full", "free some space, then: autotune resume "+path)
+	case sqlite3.ErrCorrupt:
+		return wrong("is damaged: "+e.Error(), "save what can be read: sqlite3 "+path+" .recover")
+	case sqlite3.ErrCantOpen:
+		return wrong("cannot be opened: "+e.Error(), "ls -l "+path)
+	default:
+		return fmt.Errorf("%s: %s: %w", path, doing, err)
+	}
+}

@@ -1,0 +1,109 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"autotune/space"
+	"autotune/tuner"
+	"autotune/tuner/metric"
+)
+
+// Load reads the study and its whole history, by number; the requests' records are left where they are: see Records.
+func (d *DB) Load(ctx context.Context) (study tuner.Study, h tuner.History, err error) {
+	if d.problem == nil {
+		return study, nil, errUnbound
+	}
+	err = d.read(ctx, "reading the study", func(q queries) error {
+		if study, err = readStudy(ctx, q); err != nil {
+			return err
+		}
+		h, err = readHistory(ctx, q, d.problem.Space)
+		return err
+	})
+	return study, h, err
+}
+
+const historyQuery = `SELECT t.number, t.datetime_start, a.trial_id IS NULL,
+	a.point, a.origin, a.proposal, a.started, a.ended, a.interruptions, a.stale,
+	a.outcome, a.phase, a.reason, a.signature, a.rule, a.evidence, a.hint, a.share, a.warnings, a.cost,
+	a.argv, a.env, a.additions, a.engine_version,
+	r.purpose, r.host, r.gpus, r.log, r.phases, r.started, r.ended, r.resolved, r.resolved_key, r.facts,
+	m.measurement_id, m.workload, m.repeat, m.identity, m.sent, m.clock, m.share, m.metrics, m.server_side
+	FROM trials t JOIN autotune_study s USING (study_id) LEFT JOIN autotune_trial a USING (trial_id)
+	LEFT JOIN autotune_run r ON r.run_id = a.run_id LEFT JOIN autotune_measurement m ON m.measurement_id = a.measurement_id
+	ORDER BY t.number, t.trial_id`
+
+func readHistory(ctx context.Context, q queries, s *space.Space) (tuner.History, error) {
+	rows, err := q.QueryContext(ctx, historyQuery)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var h tuner.History
+	for rows.Next() {
+		t, err := scanTrial(rows, s)
+		if err != nil {
+			return nil, err
+		}
+		h = append(h, t)
+	}
+	return h, rows.Err()
+}
+
+func scanTrial(rows *sql.Rows, s *space.Space) (tuner.Trial, error) {
+	var t tuner.Trial
+	var number, measurement sql.NullInt64
+	var point []byte
+	var begun string
+	var stale int
+	o, r, m := &t.Outcome, &t.Outcome.Run, &tuner.Measurement{}
+	err := rows.Scan(&number, scanText[string]{&begun}, &t.Foreign,
+		&point, scanText[tuner.Origin]{&t.Origin}, scanJSON{&t.Proposal}, scanInstant{&t.Started}, scanInstant{&t.Ended}, scanInt[int]{&t.Interruptions}, scanInt[int]{&stale},
+		scanText[tuner.Kind]{&o.Kind}, scanText[tuner.Phase]{&o.Phase}, scanText[tuner.Reason]{&o.Reason}, scanText[string]{&o.Signature}, scanText[string]{&o.Rule},
+		scanText[string]{&o.Evidence}, scanText[string]{&o.Hint}, scanFloat{&o.Share}, scanJSON{&o.Warnings}, scanInt[time.Duration]{&o.Cost},
+		scanJSON{&r.Argv}, scanJSON{&r.Env}, scanJSON{&r.Additions}, scanText[string]{&r.EngineVersion},
+		scanText[string]{&r.Purpose}, scanText[string]{&r.Host}, scanJSON{&r.GPUs}, scanText[string]{&r.Log}, scanJSON{&r.Phases}, scanInstant{&r.Started},
+		scanInstant{&r.Ended}, scanJSON{&r.Resolved}, scanText[string]{&r.ResolvedKey}, scanJSON{&r.Facts},
+		&measurement, scanText[string]{&m.Workload}, scanInt[int]{&m.Repeat}, scanText[string]{&m.Identity}, scanText[string]{&m.Sent},
+		scanText[metric.Clock]{&m.Clock}, scanFloat{&m.Share}, scanJSON{&m.Metrics}, scanJSON{&m.ServerSide})
+	if err != nil {
+		return t, err
+	}
+	t.Number, t.Stale = int(number.Int64), stale != 0
+	if t.Foreign {
+		t.Started = optunaTime(begun)
+		return t, nil
+	}
+	if measurement.Valid {
+		o.Measured = m
+	}
+	if t.Point, err = s.ParsePoint(point); err != nil {
+		t.Outside = true
+		if t.Point, err = space.ReadPoint(point); err != nil {
+			return t, fmt.Errorf("trial %d: %w", t.Number, err)
+		}
+	}
+	t.Proposal.Point = t.Point
+	return t, nil
+}
+
+// Records reads the stored requests of the measurement that counts for a trial; nil when none are stored.
+func (d *DB) Records(ctx context.Context, number int) ([]metric.Record, error) {
+	var codec string
+	var blob []byte
+	err := d.read(ctx, fmt.Sprintf("reading the requests of trial %d", number), func(q queries) error {
+		err := q.QueryRowContext(ctx, `SELECT r.codec, r.records FROM trials t JOIN autotune_trial a USING (trial_id)
+			JOIN autotune_records r ON r.measurement_id = a.measurement_id WHERE t.number = ?`, number).Scan(&codec, &blob)
+		if err == sql.ErrNoRows {
+			return nil
+		}
+		return err
+	})
+	if err != nil || codec == "" {
+		return nil, err
+	}
+	return metric.Decode(blob, codec)
+}

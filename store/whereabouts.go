@@ -1,0 +1,61 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// here fails when the path no longer names the open file: what would be written now, nobody would find. What was written is saved beside it.
+func (d *DB) here(ctx context.Context) error {
+	if d.closed || d.readOnly != nil {
+		return &FileError{Path: d.path, Problem: "is not open for writing"}
+	}
+	info, err := os.Stat(d.path)
+	if err == nil && os.SameFile(info, d.link.file) {
+		return nil
+	}
+	what := "was deleted or moved away while the study was open"
+	if err == nil {
+		what = "now names another file than the one that was opened"
+	}
+	moved := &FileError{Path: d.path, Err: ErrMoved}
+	if err := d.rescue(ctx, d.rescued == ""); err != nil {
+		moved.Problem = fmt.Sprintf("%s, and its results could not be saved elsewhere: %v", what, err)
+		return moved
+	}
+	moved.Problem = what + "; everything up to now was saved in " + d.rescued
+	moved.Try = fmt.Sprintf("mv %s %s, then: autotune resume %s", d.rescued, d.path, d.path)
+	return moved
+}
+
+// rescue saves the open file, wherever it is, as a new one beside its path; again only when there is something new.
+func (d *DB) rescue(ctx context.Context, needed bool) error {
+	if !needed {
+		return nil
+	}
+	folder := filepath.Dir(d.path)
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+		folder = os.TempDir()
+	}
+	base := strings.TrimSuffix(filepath.Base(d.path), filepath.Ext(d.path))
+	target := d.rescued
+	for n := 1; target == ""; n++ {
+		if candidate := filepath.Join(folder, fmt.Sprintf("%s.rescued-%d.db", base, n)); !exists(candidate) {
+			target = candidate
+		}
+	}
+	draft := target + ".new"
+	os.Remove(draft) // of an attempt that failed; mostly it is not there
+	if _, err := d.link.conn.ExecContext(context.WithoutCancel(ctx), "VACUUM INTO ?", draft); err != nil {
+		return errors.Join(err, os.Remove(draft))
+	}
+	if err := os.Rename(draft, target); err != nil {
+		return err
+	}
+	d.rescued = target
+	return nil
+}
