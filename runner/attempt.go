@@ -130,7 +130,7 @@ func (a *attempt) start(ctx context.Context) (err error) {
 func (a *attempt) command(slot place.Slot) place.Command {
 	launch := engine.Launch{Executable: a.executable(), Model: a.plan.Model, ServedName: a.name, Port: slot.Port, InternalPort: slot.InternalPort, Settings: a.plan.Settings}
 	argv, additions := a.plan.Engine.Command(launch)
-	added := slices.Concat(slot.Env, a.plan.Engine.Env(launch), []string{seedVariable + "=" + a.trialSeed(a.trial.Number)}, a.plan.Env)
+	added := slices.Concat(slot.Env, a.plan.Engine.Env(launch), []string{seedVariable + "=" + TrialSeed(a.Seed, a.trial.Number)}, a.plan.Env)
 	a.out.Run.Argv, a.out.Run.Additions = a.hidden.argv(argv), additions
 	a.out.Run.Env, a.out.Run.GPUs = a.hidden.env(added), slot.GPUs
 	return place.Command{Argv: argv, Env: slices.Concat(a.Environ, added)}

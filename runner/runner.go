@@ -115,8 +115,9 @@ func (r *Runner) reapOnce() (notes []string) {
 // seedVariable tells a simulated engine the seed of its noise: a trial's noise is its own, and the same whenever it is run.
 const seedVariable = "AUTOTUNE_TRIAL_SEED"
 
-func (r *Runner) trialSeed(number int) string {
+// TrialSeed is the seed of a trial's noise, made from the study's.
+func TrialSeed(study uint64, number int) string {
 	h := fnv.New64a()
-	_, _ = fmt.Fprintf(h, "%d/%d", r.Seed, number)
+	_, _ = fmt.Fprintf(h, "%d/%d", study, number)
 	return strconv.FormatUint(h.Sum64(), 10)
 }

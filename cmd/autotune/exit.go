@@ -54,8 +54,8 @@ func (s signalled) code() int {
 	return exitFailed
 }
 
-// report prints an error, in one place for all commands, and gives the exit status.
-func report(w io.Writer, err error) int {
+// complain prints an error, in one place for all commands, and gives the exit status.
+func complain(w io.Writer, err error) int {
 	if err == nil {
 		return exitDone
 	}

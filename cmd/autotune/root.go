@@ -58,7 +58,7 @@ func execute(ctx context.Context, w *world) int {
 	root.SetArgs(w.args)
 	root.SetOut(w.out)
 	root.SetErr(w.err)
-	return report(w.err, root.ExecuteContext(ctx))
+	return complain(w.err, root.ExecuteContext(ctx))
 }
 
 // exactArgs refuses another number of arguments, in words.
