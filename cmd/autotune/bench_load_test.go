@@ -16,7 +16,6 @@ import (
 
 	"autotune/runner/fake"
 	"autotune/runner/load"
-	"autotune/tuner/metric"
 	"autotune/tuner/workload"
 )
 
