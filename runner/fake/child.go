@@ -64,7 +64,7 @@ func (s *server) startChild(part string, attr *syscall.SysProcAttr) (c *child, b
 	timer := time.AfterFunc(childStart, func() { _ = c.cmd.Process.Kill() })
 	word, _ := bufio.NewReader(out).ReadString('\n') // an early end reads as no word
 	timer.Stop()
-	go func() { _ = c.cmd.Wait(); close(c.done) }()
+	go c.wait()
 	busy, isBusy := strings.CutPrefix(strings.TrimSpace(word), "busy ")
 	switch {
 	case isBusy:
@@ -73,6 +73,12 @@ func (s *server) startChild(part string, attr *syscall.SysProcAttr) (c *child, b
 		return nil, "", fmt.Errorf("the engine's child did not start: it said %q", word)
 	}
 	return c, "", nil
+}
+
+// wait reaps the child.
+func (c *child) wait() {
+	_ = c.cmd.Wait() // how it ended says nothing
+	close(c.done)
 }
 
 // stop ends the child: SIGTERM, then SIGKILL.

@@ -199,7 +199,13 @@ func (p *process) nothingLeft() {
 }
 
 // session lists the living processes of a session.
-func session(id int) []int {
+func session(id int) []int { return processes(3, id) }
+
+// children lists the living processes that a process started.
+func children(id int) []int { return processes(1, id) }
+
+// processes lists the living ones whose number in a field (of those after the name: state, parent, group, session) is id.
+func processes(field, id int) []int {
 	var pids []int
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, path := range stats {
@@ -207,10 +213,10 @@ func session(id int) []int {
 		if err != nil {
 			continue // it is gone
 		}
-		_, rest, _ := strings.Cut(string(text), ") ") // state ppid pgrp session
+		_, rest, _ := strings.Cut(string(text), ") ")
 		f := strings.Fields(rest)
 		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
-		if len(f) > 3 && f[0] != "Z" && f[3] == strconv.Itoa(id) {
+		if len(f) > 3 && f[0] != "Z" && f[field] == strconv.Itoa(id) {
 			pids = append(pids, pid)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -44,10 +45,21 @@ func (l *logger) prefix(level, source string) string {
 // mute makes the logger say nothing more.
 func (l *logger) mute() { l.out = io.Discard }
 
-// framed are the law's lines as the engine would log them.
+// framed are the law's lines as the engine would log them: a line that names its level and its place in the source goes under them.
 func (l *logger) framed(level string, lines []string) []string {
-	return l.ranked(level, "core.py:1510", lines...)
+	var out []string
+	for _, text := range lines {
+		own, source := level, "core.py:1510"
+		if m := sourced.FindStringSubmatch(text); m != nil {
+			own, source, text = m[1], m[2], m[3]
+		}
+		out = append(out, l.ranked(own, source, text)...)
+	}
+	return out
 }
+
+// sourced is a line of vLLM that tells its level and where in the source it comes from.
+var sourced = regexp.MustCompile(`^(INFO|WARNING|ERROR) \[([^\]]+)\] (.*)$`)
 
 // ranked are lines of the child that holds the GPU. Lines that carry a prefix of their own are left alone.
 func (l *logger) ranked(level, source string, lines ...string) []string {

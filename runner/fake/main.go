@@ -64,7 +64,7 @@ func quit(code int) int {
 	if code == -int(syscall.SIGKILL) {
 		signal.Reset()
 		_ = syscall.Kill(syscall.Getpid(), syscall.SIGKILL)
-		select {} // until it comes
+		time.Sleep(time.Second) // until it has come
 	}
 	return 128 - code
 }

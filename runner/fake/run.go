@@ -87,11 +87,7 @@ func (s *server) load(ctx context.Context) (code int, ok bool) {
 	}
 	sim, failure := s.newSimulation()
 	if failure != nil {
-		if !s.reach(ctx, failure.Phase, nil) {
-			return 0, false
-		}
-		s.log.print(s.log.framed("ERROR", failure.Lines)...)
-		return s.exitCode(failure.Exit), false
+		return s.fail(ctx, failure), false
 	}
 	s.facts = sim.Facts()
 	stages := sim.Startup()

@@ -17,51 +17,65 @@ const wallStart = 2 * time.Second
 // phases are those of a start, in order.
 var phases = []string{"flags", "init", "load", "profile", "capture", "serve"}
 
-// reach goes through the stages of the start up to, and not into, a phase, and takes its share of the start's time for each; without
-// stages (the law has none for a server that does not start) it prints the line with which each phase begins. False: ctx ended first.
-func (s *server) reach(ctx context.Context, phase string, stages []law.Stage) bool {
-	total := s.startTime
-	if total < 0 {
-		total = wallStart
-		if s.law() {
-			total = 0
-		}
+// before tells whether a phase of the start comes before another.
+func before(phase, other string) bool {
+	return slices.Index(phases, phase) < slices.Index(phases, other)
+}
+
+// loadingTime is how long the start takes in real time, apart from the fault slow-start.
+func (s *server) loadingTime() time.Duration {
+	switch {
+	case s.startTime >= 0:
+		return s.startTime
+	case s.law():
+		return 0
 	}
-	before := func(p string) bool { return slices.Index(phases, p) < slices.Index(phases, phase) }
+	return wallStart
+}
+
+// reach goes through the stages of the start up to, and not into, a phase, and gives each its share of the start's time. False: ctx ended first.
+func (s *server) reach(ctx context.Context, phase string, stages []law.Stage) bool {
 	var sum time.Duration
 	for _, stage := range stages {
-		sum += stage.Took
+		if before(stage.Phase, "serve") {
+			sum += stage.Took
+		}
 	}
-	delayed := false
-	if sum <= 0 && before("init") && !wait(ctx, total) {
-		return false
-	}
+	loading := false
 	for _, stage := range stages {
-		if !before(stage.Phase) {
+		if !before(stage.Phase, phase) {
 			break
 		}
-		if !delayed && stage.Phase == "load" {
-			delayed = true
+		if stage.Phase == "load" && !loading {
+			loading = true
+			s.log.print(s.loadLines()...)
 			if !s.delay(ctx) {
 				return false
 			}
 		}
-		if sum > 0 && !wait(ctx, time.Duration(float64(total)*float64(stage.Took)/float64(sum))) {
+		if sum > 0 && !wait(ctx, time.Duration(float64(s.loadingTime())*float64(stage.Took)/float64(sum))) {
 			return false
 		}
-		s.log.print(s.log.framed("INFO", []string{stage.Line})...)
-	}
-	if !delayed && before("load") && !s.delay(ctx) {
-		return false
-	}
-	if len(stages) == 0 {
-		for _, p := range phases {
-			if before(p) || p == phase {
-				s.log.print(s.beginning(p)...)
-			}
+		if !strings.Contains(stage.Line, "vLLM API server version") { // the greeting has it already, with the version that was ordered
+			s.log.print(s.log.framed("INFO", []string{stage.Line})...)
 		}
 	}
+	switch {
+	case phase == "load":
+		s.log.print(s.loadLines()...)
+	case phase == "capture" && s.sglang():
+		s.log.print(s.log.ranked("", "", "Capture cuda graph begin. This can take up to several minutes.")...)
+	}
 	return true
+}
+
+// fail is the end of a start that the law does not let end well; its lines are those of the whole start.
+func (s *server) fail(ctx context.Context, f *law.Failure) (code int) {
+	if !s.delay(ctx) || !wait(ctx, s.loadingTime()/2) {
+		return 0
+	}
+	s.log.print(s.log.framed("ERROR", f.Lines)...)
+	return s.exitCode(f.Exit)
 }
 
 // delay is the fault slow-start: the weights come slowly, and the log shows it.
@@ -94,34 +108,14 @@ func wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// beginning is the line by which a phase of the start is known.
-func (s *server) beginning(phase string) []string {
+// loadLines is what vLLM says before it reads weights.
+func (s *server) loadLines() []string {
 	if s.sglang() {
-		text := map[string]string{
-			"init":    "Init torch distributed begin.",
-			"load":    "Load weight begin. avail mem=" + s.gib(s.machine.MemoryGiB-1) + " GB",
-			"profile": "Load weight end. type=" + s.model + ", dtype=torch.bfloat16.",
-			"capture": "Capture cuda graph begin. This can take up to several minutes.",
-		}[phase]
-		if text == "" {
-			return nil
-		}
-		return s.log.ranked("", "", text)
+		return nil
 	}
-	switch phase {
-	case "init":
-		return s.log.ranked("INFO", "core.py:133", "Initializing a V1 LLM engine (v"+s.version+") with config: model='"+s.model+"'")
-	case "load":
-		return s.log.ranked("INFO", "gpu_model_runner.py:4772", "Starting to load model "+s.model+"...")
-	case "profile":
-		return s.log.ranked("INFO", "backends.py:1128", "Dynamo bytecode transform time: 3.54 s")
-	case "capture":
-		return []string{"Capturing CUDA graphs (mixed prefill-decode, PIECEWISE):   0%|          | 0/67 [00:00<?, ?it/s]"}
-	}
-	return nil
+	return append(s.log.ranked("INFO", "core.py:133", fmt.Sprintf("Initializing a V1 LLM engine (v%s) with config: model='%s', max_seq_len=%d, served_model_name=%s", s.version, s.model, s.context, s.served)),
+		s.log.ranked("INFO", "gpu_model_runner.py:4772", "Starting to load model "+s.model+"...")...)
 }
-
-func (s *server) gib(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }
 
 // greeting is what the server says before it does anything.
 func (s *server) greeting() []string {
