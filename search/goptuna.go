@@ -32,7 +32,7 @@ func (goptunaTPE) Suggest(p tuner.Problem, h tuner.History, ask tuner.Ask) (tune
 	if err != nil {
 		return tuner.Proposal{}, err
 	}
-	refused := asked(h)
+	refused := unwanted(p, h)
 	for range goptunaTries {
 		point, err := s.suggest()
 		switch {

@@ -10,15 +10,30 @@ import (
 const stranger = -1
 
 // mixture is a Parzen estimate over one or several dimensions: a kernel for each observation, each a product of
-// distributions over atoms, and a uniform component. The components have equal weights.
+// distributions over atoms, and a uniform component.
 type mixture struct {
 	dims    []*dimension
 	kernels [][][]float64 // by component, dimension and atom; the last component is the uniform one
+	weights []float64     // of the components; they add up to 1
 }
 
-// newMixture makes the estimate from observations, each the index of an atom in every dimension.
-func newMixture(dims []*dimension, observed [][]int) *mixture {
-	m := &mixture{dims: dims, kernels: make([][][]float64, len(observed)+1)}
+// newMixture makes the estimate from observations, each the index of an atom in every dimension, with the weight of each; the uniform component has
+// the mean of their weights.
+func newMixture(dims []*dimension, observed [][]int, weights []float64) *mixture {
+	m := &mixture{dims: dims, kernels: make([][][]float64, len(observed)+1), weights: append(slices.Clone(weights), 1)}
+	sum := 0.0
+	for _, w := range weights {
+		sum += w
+	}
+	if len(weights) > 0 {
+		m.weights[len(weights)] = sum / float64(len(weights))
+		sum += m.weights[len(weights)]
+	} else {
+		sum = 1
+	}
+	for k := range m.weights {
+		m.weights[k] /= sum
+	}
 	for k := range m.kernels {
 		m.kernels[k] = make([][]float64, len(dims))
 	}
@@ -119,7 +134,7 @@ func (d *dimension) widths(observed []int) []float64 {
 
 // draw takes a component, and from it an atom in every dimension.
 func (m *mixture) draw(r *rand.Rand, atoms []int) {
-	component := m.kernels[r.IntN(len(m.kernels))]
+	component := m.kernels[pick(m.weights, r)]
 	for j, kernel := range component {
 		atoms[j] = pick(kernel, r)
 	}
@@ -143,12 +158,12 @@ func pick(weights []float64, r *rand.Rand) int {
 // logDensity is the logarithm of the probability of a combination of atoms.
 func (m *mixture) logDensity(atoms []int) float64 {
 	sum := 0.0
-	for _, component := range m.kernels {
-		product := 1.0
+	for k, component := range m.kernels {
+		product := m.weights[k]
 		for j, a := range atoms {
 			product *= component[j][a]
 		}
 		sum += product
 	}
-	return math.Log(sum / float64(len(m.kernels)))
+	return math.Log(sum)
 }

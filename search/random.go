@@ -15,7 +15,7 @@ func (random) Suggest(p tuner.Problem, h tuner.History, ask tuner.Ask) (tuner.Pr
 	if move, ok := OpeningMoves(p, h); ok {
 		return move, nil
 	}
-	return drawRandom(p, source(ask), asked(h), "random")
+	return drawRandom(p, source(ask), unwanted(p, h), "random")
 }
 
 // source makes the random source of one ask, so that the next point is a function of the study file alone.

@@ -28,7 +28,7 @@ func TwoEngines() Surface {
 	params := []space.Param{
 		{Name: "engine", Domain: engines},
 		flag("fast", "tp", must(space.Choices(space.Int(1), space.Int(2), space.Int(4), space.Int(8))), ""),
-		flag("fast", "chunk", must(space.Ints(256, 16384, 1, true, space.Default())), ""),
+		flag("fast", "chunk", must(space.Ints(256, 16384, 256, false, space.Default())), ""),
 		flag("fast", "fraction", must(space.Floats(0.5, 0.95, 0.05, false)), ""),
 		flag("fast", "cache", must(space.Choices(space.String("auto"), space.String("fp8"))), ""),
 		flag("fast", "draft", space.Bools(), ""),
