@@ -17,7 +17,7 @@ type model struct {
 	space      *space.Space
 	good, rest []observation
 	dims       []*dimension // of the engine's parameters that have more than one value
-	joint      *pair        // of those that every trial of the engine has
+	joint      *pair        // of those that every point of the engine has
 	single     map[string]*pair
 }
 
@@ -37,7 +37,7 @@ func (s tpe) model(p tuner.Problem, h tuner.History, engine space.Value) *model 
 		}
 		d := newDimension(q)
 		m.dims = append(m.dims, d)
-		if everywhere(q.Name, m.good) && everywhere(q.Name, m.rest) {
+		if q.When == nil {
 			group = append(group, d)
 		} else {
 			m.single[q.Name] = m.pair([]*dimension{d})
@@ -45,10 +45,6 @@ func (s tpe) model(p tuner.Problem, h tuner.History, engine space.Value) *model 
 	}
 	m.joint = m.pair(group)
 	return m
-}
-
-func everywhere(name string, points []observation) bool {
-	return !slices.ContainsFunc(points, func(o observation) bool { _, ok := o.point.Get(name); return !ok })
 }
 
 func (m *model) pair(dims []*dimension) *pair {
