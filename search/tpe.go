@@ -78,19 +78,17 @@ func engines(s *space.Space) []space.Value {
 	return e.Domain.Listed()
 }
 
-// engine draws the engine of the next trial, by how many of the good trials are its own.
+// engine draws the engine of the next trial, by how much likelier it is among the good than among the rest, or, exploring, each alike. A
+// draw, and no maximum: an engine that was tuned for a while leads others that were not, and would keep them so.
 func (s tpe) engine(p tuner.Problem, h tuner.History, r *rand.Rand, exploring bool) space.Value {
 	all := engines(p.Space)
-	good, _ := s.split(p.Goal, h)
+	good, rest := s.split(p.Goal, h)
 	weights := make([]float64, len(all))
-	prior := map[bool]float64{false: 1, true: 3}[exploring] / float64(len(all))
 	sum := 0.0
 	for i, e := range all {
-		weights[i] = prior
-		for _, g := range good {
-			if g.point.Engine() == e.String() {
-				weights[i]++
-			}
+		weights[i] = 1
+		if !exploring {
+			weights[i] = (count(good, e) + 0.5) / (count(rest, e) + 0.5)
 		}
 		sum += weights[i]
 	}
@@ -98,6 +96,16 @@ func (s tpe) engine(p tuner.Problem, h tuner.History, r *rand.Rand, exploring bo
 		weights[i] /= sum
 	}
 	return all[pick(weights, r)]
+}
+
+func count(observed []observation, engine space.Value) float64 {
+	n := 0.0
+	for _, o := range observed {
+		if o.point.Engine() == engine.String() {
+			n++
+		}
+	}
+	return n
 }
 
 // observation is a finished trial's point and its weight in an estimate.
