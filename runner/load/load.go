@@ -21,18 +21,20 @@ type Target struct {
 type Options struct {
 	Spec      workload.Spec
 	Rows      []workload.Row     // of a ShareGPT file
-	Requests  []workload.Request // sent instead of Spec.Expand(Rows), when not nil
+	Requests  []workload.Request // sent instead of Spec.Expand(Rows), when not nil; by index, arrivals ascending
 	FileHash  string             // the dataset file's content, for the identity
 	StudySeed uint64
 	Trial     int
 	Repeat    int
 	Vocab     int  // token ids are below it; 0: DefaultVocab
 	LawTime   bool // the server keeps law time, see DetectLawTime
-	// Observe is called once a second of the measurement's clock, from one goroutine; a text that is not empty ends the run.
+	// Observe is called once a second of the measurement's clock, from one goroutine; a text that is not empty ends the run. In law time it
+	// is called later, once all that happened up to that second is known, and an end is as of that second.
 	Observe func(Progress) (stop string)
 	// FailFast ends the run when the first so many requests that ended all failed; 0: never.
 	FailFast int
-	// Silence ends the run when requests are in flight and no byte has come for so long, on the wall clock. 0: never (law time: a minute).
+	// Silence ends the run when requests are in flight and for so long, on the wall clock, neither a token came nor a request ended: a
+	// server that hangs may still accept requests and send comments. 0: never (law time: a minute).
 	Silence time.Duration
 }
 
@@ -60,6 +62,7 @@ type Result struct {
 	Share    float64       // of the requests, those that ended by themselves
 	Elapsed  time.Duration // on the measurement's clock
 	CPU      float64       // CPU seconds of this process a second of wall time, while it ran
+	Notes    []string      // sentences that a reader of the figures should know
 }
 
 // Progress is how a run stands at an instant of the measurement's clock.
@@ -75,17 +78,12 @@ type Progress struct {
 	Share          float64
 }
 
-// Run sends the workload and records every request. When ctx ends, it returns what it has with ctx's error.
-func Run(ctx context.Context, t Target, o Options) (Result, error) { return Result{}, nil }
-
-// Warm sends the workload's warm-up requests, whose answers are dropped; nothing is sent in law time, where nothing is ever cold.
-func Warm(ctx context.Context, t Target, o Options) error { return nil }
-
-// Probe asks for one real streamed completion; nil when at least one token came and the stream ended well.
-func Probe(ctx context.Context, t Target) error { return nil }
-
-// DetectLawTime tells whether a server keeps law time.
-func DetectLawTime(ctx context.Context, url string) bool { return false }
-
-// LoadShareGPT reads a dataset file in the public ShareGPT format; hash is that of its content.
-func LoadShareGPT(path string) (rows []workload.Row, hash string, err error) { return nil, "", nil }
+// Run sends the workload and records every request. When ctx ends, it returns what it has with ctx's error. Any other error says that
+// the workload cannot be sent at all; a server that fails is a Result.
+func Run(ctx context.Context, t Target, o Options) (Result, error) {
+	r, err := newRun(t, o)
+	if err != nil {
+		return Result{}, err
+	}
+	return r.do(ctx)
+}

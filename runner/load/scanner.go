@@ -1,0 +1,191 @@
+package load
+
+import "bytes"
+
+// scanner walks over JSON. After the first fault it is bad, stands still, and gives nothing more.
+type scanner struct {
+	text []byte
+	at   int
+	bad  bool
+}
+
+func (s *scanner) space() {
+	for s.at < len(s.text) {
+		switch s.text[s.at] {
+		case ' ', '\t', '\n', '\r':
+			s.at++
+		default:
+			return
+		}
+	}
+}
+
+// rest is how many bytes other than space are left.
+func (s *scanner) rest() int {
+	s.space()
+	return len(s.text) - s.at
+}
+
+// peek is the next byte that is no space, 0 at the end.
+func (s *scanner) peek() byte {
+	s.space()
+	if s.bad || s.at >= len(s.text) {
+		return 0
+	}
+	return s.text[s.at]
+}
+
+func (s *scanner) take(want byte) {
+	if s.peek() != want {
+		s.bad = true
+		return
+	}
+	s.at++
+}
+
+// object calls member at each value of an object, with its key; member takes the value. Anything but an object is skipped.
+func (s *scanner) object(member func(key []byte)) {
+	if s.peek() != '{' {
+		s.value()
+		return
+	}
+	s.at++
+	for first := true; s.peek() != '}'; first = false {
+		if !first {
+			s.take(',')
+		}
+		if s.peek() != '"' {
+			s.bad = true
+		}
+		key := s.value()
+		s.take(':')
+		if s.bad {
+			return
+		}
+		member(key[1 : len(key)-1])
+		if s.bad {
+			return
+		}
+	}
+	s.at++
+}
+
+// array calls element at each value of an array; element takes it. Anything but an array is skipped.
+func (s *scanner) array(element func()) {
+	if s.peek() != '[' {
+		s.value()
+		return
+	}
+	s.at++
+	for first := true; s.peek() != ']'; first = false {
+		if !first {
+			s.take(',')
+		}
+		if s.bad {
+			return
+		}
+		element()
+		if s.bad {
+			return
+		}
+	}
+	s.at++
+}
+
+// number takes a whole number; null and anything else that is none counts as 0.
+func (s *scanner) number() int64 {
+	negative := s.peek() == '-'
+	from := s.at
+	if negative {
+		s.at++
+	}
+	n, digits := int64(0), 0
+	for s.at < len(s.text) && s.text[s.at] >= '0' && s.text[s.at] <= '9' {
+		n = n*10 + int64(s.text[s.at]-'0')
+		s.at++
+		digits++
+	}
+	if digits == 0 {
+		s.at = from
+		s.value()
+		return 0
+	}
+	if negative {
+		return -n
+	}
+	return n
+}
+
+// value takes any value and gives its bytes.
+func (s *scanner) value() []byte {
+	first := s.peek()
+	from := s.at
+	switch first {
+	case 0, '}', ']', ',', ':':
+		s.bad = true
+		return nil
+	case '"':
+		s.quoted()
+	case '{', '[':
+		s.nested()
+	default:
+		for s.at < len(s.text) && !isEnd(s.text[s.at]) {
+			s.at++
+		}
+	}
+	if s.bad {
+		return nil
+	}
+	return s.text[from:s.at]
+}
+
+func isEnd(c byte) bool {
+	switch c {
+	case ',', '}', ']', ':', ' ', '\t', '\n', '\r', '"', '{', '[':
+		return true
+	}
+	return false
+}
+
+// quoted takes a text, from quote to quote.
+func (s *scanner) quoted() {
+	for i := s.at + 1; ; {
+		quote := bytes.IndexByte(s.text[i:], '"')
+		if quote < 0 {
+			s.bad = true
+			return
+		}
+		quote += i
+		escapes := 0
+		for quote-1-escapes > s.at && s.text[quote-1-escapes] == '\\' {
+			escapes++
+		}
+		if i = quote + 1; escapes%2 == 0 {
+			s.at = i
+			return
+		}
+	}
+}
+
+// nested takes an object or an array without looking into it. Depth is counted, not recursed into: no input overflows the stack.
+func (s *scanner) nested() {
+	depth := 0
+	for s.at < len(s.text) {
+		switch s.text[s.at] {
+		case '"':
+			if s.quoted(); s.bad {
+				return
+			}
+			continue
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		}
+		s.at++
+		if depth == 0 {
+			return
+		}
+	}
+	s.bad = true
+}
