@@ -30,6 +30,9 @@ var errUnreadable = errors.New("an event that is not the JSON of a completion")
 func (c *chunk) parse(data []byte) error {
 	*c = chunk{stamps: c.stamps[:0]}
 	s := &scanner{text: data}
+	if s.peek() != '{' {
+		return errUnreadable
+	}
 	var message []byte
 	isError := false
 	s.object(func(key []byte) {
