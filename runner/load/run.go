@@ -31,6 +31,9 @@ func newRun(t Target, o Options) (*run, error) {
 		return nil, fmt.Errorf("the workload %s cannot be sent: %w", o.Spec.Name, err)
 	}
 	n := len(requests)
+	if n == 0 {
+		return nil, fmt.Errorf("the workload %s cannot be sent: it has no requests", o.Spec.Name)
+	}
 	r := &run{Options: o, client: newClient(t), second: time.Second, requests: requests, records: make([]metric.Record, n),
 		digests: make([]workload.Digest, n), whole: make([]bool, n), spread: make([]bool, n)}
 	for i, q := range requests {
