@@ -15,7 +15,7 @@ import (
 // busyTimeout is how long SQLite itself waits for a lock, in milliseconds; then we look whether the person has had enough, and go on.
 const busyTimeout = "1000"
 
-// patience bounds how long a write waits for another program's lock. A hand at a database shell is patient; a finished trial cost hours.
+// patience bounds how long a write waits for another program's lock, or for space on the disk. A hand at a database shell is patient; a finished trial cost hours.
 const patience = 10 * time.Minute
 
 // queries is what a *sql.Tx and a *sql.Conn have in common.
@@ -86,24 +86,32 @@ func absolute(path string) (string, error) {
 	return abs, nil
 }
 
-// retry repeats f while another program's lock is all that hinders it, until ctx ends or patience does. After a first second waiting is told, once.
+// retry repeats f while all that hinders it is another program's lock or a full disk, until ctx ends or limit has passed. Waiting is told, once.
 func retry(ctx context.Context, limit time.Duration, waiting func(string), f func() error) error {
 	start := time.Now()
 	for told := false; ; {
 		err := f()
-		if !locked(err) || time.Since(start) > limit {
+		if !locked(err) && !full(err) || time.Since(start) > limit {
 			return err
 		}
 		if !told && waiting != nil {
 			told = true
-			waiting(fmt.Sprintf("another program has locked the study file: waiting for it, at most %v", limit))
+			waiting(hindrance(err) + fmt.Sprintf(": waiting for it, at most %v", limit))
 		}
 		pause := time.NewTimer(50 * time.Millisecond)
 		select {
 		case <-ctx.Done():
 			pause.Stop()
-			return fmt.Errorf("%w (waiting for another program's lock: %w)", ctx.Err(), err)
+			return fmt.Errorf("%w (%s: %w)", ctx.Err(), hindrance(err), err)
 		case <-pause.C:
 		}
 	}
+}
+
+// hindrance says what a write waits for.
+func hindrance(err error) string {
+	if full(err) {
+		return "the disk is full, the study file needs space"
+	}
+	return "another program has locked the study file"
 }

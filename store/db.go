@@ -107,15 +107,35 @@ func (d *DB) write(ctx context.Context, doing string, f func(tx queries) error) 
 	if err := d.here(ctx); err != nil {
 		return err
 	}
-	return d.transact(ctx, doing, func(tx queries) error {
+	return d.transact(ctx, doing, d.asHolder(ctx, f))
+}
+
+// keep is write for what must not be lost: where the path no longer names the open file, f is carried out on that file, wherever it is, and a
+// copy of it is saved beside the path.
+func (d *DB) keep(ctx context.Context, doing string, f func(tx queries) error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	moved := d.here(ctx)
+	if moved != nil && !errors.Is(moved, ErrMoved) {
+		return moved
+	}
+	if err := d.transact(ctx, doing, d.asHolder(ctx, f)); err != nil || moved == nil {
+		return errors.Join(moved, err)
+	}
+	return d.moved(ctx, true)
+}
+
+// asHolder carries out f for the holder of the lease alone.
+func (d *DB) asHolder(ctx context.Context, f func(tx queries) error) func(tx queries) error {
+	return func(tx queries) error {
 		if err := d.holding(ctx, tx); err != nil {
 			return err
 		}
 		return f(tx)
-	})
+	}
 }
 
-// transact carries out f in one transaction, waiting for other programs' locks.
+// transact carries out f in one transaction, waiting for other programs' locks and for space on a full disk.
 func (d *DB) transact(ctx context.Context, doing string, f func(tx queries) error) error {
 	if d.closed || d.readOnly != nil {
 		return &FileError{Path: d.path, Problem: "is not open for writing"}

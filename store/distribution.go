@@ -93,37 +93,60 @@ func (d distribution) choices() []string {
 // joinChoices appends what is new to the choices that the file has for a parameter, and never reorders them: an index keeps its meaning. Optuna wants one
 // list for all trials, so the others get the longer one too.
 func joinChoices(ctx context.Context, tx queries, s scope, name string, choices []string) ([]string, error) {
-	stored, err := strs(ctx, tx, `SELECT p.distribution_json FROM trial_params p JOIN trials t USING (trial_id)
-		WHERE t.study_id = ? AND p.param_name = ? ORDER BY p.param_id DESC LIMIT 1`, s.studyID, name)
-	if err != nil || len(stored) == 0 {
-		return choices, err
-	}
-	var known struct {
-		Attributes struct {
-			Choices []json.RawMessage `json:"choices"`
-		} `json:"attributes"`
-	}
-	if err := json.Unmarshal([]byte(stored[0]), &known); err != nil || len(known.Attributes.Choices) == 0 {
-		return choices, err
+	lists, err := strs(ctx, tx, `SELECT distribution_json FROM trial_params JOIN trials USING (trial_id)
+		WHERE study_id = ? AND param_name = ? GROUP BY distribution_json ORDER BY MAX(param_id) DESC`, s.studyID, name)
+	if err != nil {
+		return nil, err
 	}
 	var joined []string
-	for _, c := range known.Attributes.Choices {
-		joined = append(joined, string(c))
+	for i, text := range lists {
+		if known := readChoices(text); i == 0 || isPrefix(joined, known) {
+			joined = known
+		}
 	}
-	before := len(joined)
 	for _, c := range choices {
 		if !slices.Contains(joined, c) {
 			joined = append(joined, c)
 		}
 	}
-	if len(joined) == before {
-		return joined, nil
-	}
 	text, err := plainJSON(categorical(joined))
 	if err != nil {
 		return nil, err
 	}
-	_, err = tx.ExecContext(ctx, `UPDATE trial_params SET distribution_json = ? WHERE param_name = ? AND distribution_json LIKE '{"name":"CategoricalDistribution"%'
-		AND trial_id IN (SELECT trial_id FROM trials WHERE study_id = ?)`, text, name, s.studyID)
-	return joined, err
+	for _, shorter := range lists {
+		if known := readChoices(shorter); shorter == text || len(known) == 0 || !isPrefix(known, joined) {
+			continue
+		}
+		_, err = tx.ExecContext(ctx, `UPDATE trial_params SET distribution_json = ? WHERE param_name = ? AND distribution_json = ?
+			AND trial_id IN (SELECT trial_id FROM trials WHERE study_id = ?)`, text, name, shorter, s.studyID)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return joined, nil
+}
+
+// readChoices reads the choices of a stored categorical distribution, ours or one that Optuna wrote, each as JSON in our spelling; nil for another.
+func readChoices(text string) []string {
+	var known struct {
+		Attributes struct {
+			Choices []space.Value `json:"choices"`
+		} `json:"attributes"`
+	}
+	if err := json.Unmarshal([]byte(text), &known); err != nil {
+		return nil // a list of another program, of things that no flag can be
+	}
+	var out []string
+	for _, c := range known.Attributes.Choices {
+		spelt, err := plainJSON(c)
+		if err != nil {
+			return nil
+		}
+		out = append(out, spelt)
+	}
+	return out
+}
+
+func isPrefix(short, long []string) bool {
+	return len(short) <= len(long) && slices.Equal(short, long[:len(short)])
 }

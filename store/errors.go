@@ -41,6 +41,12 @@ func locked(err error) bool {
 	return errors.As(err, &e) && (e.Code == sqlite3.ErrBusy || e.Code == sqlite3.ErrLocked || e.Code == sqlite3.ErrProtocol)
 }
 
+// full tells whether a full disk is all that is wrong.
+func full(err error) bool {
+	var e sqlite3.Error
+	return errors.As(err, &e) && e.Code == sqlite3.ErrFull
+}
+
 // explain turns what SQLite or the system says into a FileError; other errors pass with what was being done before them.
 func explain(path, doing string, err error) error {
 	var already *FileError
@@ -67,6 +73,8 @@ func explain(path, doing string, err error) error {
 		return wrong("cannot be written: the file, its folder or its disk is read-only", "copy it to a folder that can be written")
 	case sqlite3.ErrFull:
 		return wrong("cannot grow: the disk is full", "free some space, then: autotune resume "+path)
+	case sqlite3.ErrIoErr:
+		return wrong("cannot be read or written: "+e.Error(), "look at the disk (dmesg, df), then: autotune resume "+path)
 	case sqlite3.ErrCorrupt:
 		return wrong("is damaged: "+e.Error(), "save what can be read: sqlite3 "+path+" .recover")
 	case sqlite3.ErrCantOpen:

@@ -13,10 +13,10 @@ import (
 
 // Load reads the study and its whole history, by number; the requests' records are left where they are: see Records.
 func (d *DB) Load(ctx context.Context) (study tuner.Study, h tuner.History, err error) {
-	if d.problem == nil {
-		return study, nil, errUnbound
-	}
 	err = d.read(ctx, "reading the study", func(q queries) error {
+		if d.problem == nil {
+			return errUnbound
+		}
 		if study, err = readStudy(ctx, q); err != nil {
 			return err
 		}
@@ -34,7 +34,7 @@ const historyQuery = `SELECT t.number, t.datetime_start, a.trial_id IS NULL,
 	m.measurement_id, m.workload, m.repeat, m.identity, m.sent, m.clock, m.share, m.metrics, m.server_side
 	FROM trials t JOIN autotune_study s USING (study_id) LEFT JOIN autotune_trial a USING (trial_id)
 	LEFT JOIN autotune_run r ON r.run_id = a.run_id LEFT JOIN autotune_measurement m ON m.measurement_id = a.measurement_id
-	ORDER BY t.number, t.trial_id`
+	WHERE t.number IS NOT NULL ORDER BY t.number`
 
 func readHistory(ctx context.Context, q queries, s *space.Space) (tuner.History, error) {
 	rows, err := q.QueryContext(ctx, historyQuery)
@@ -55,12 +55,12 @@ func readHistory(ctx context.Context, q queries, s *space.Space) (tuner.History,
 
 func scanTrial(rows *sql.Rows, s *space.Space) (tuner.Trial, error) {
 	var t tuner.Trial
-	var number, measurement sql.NullInt64
+	var measurement sql.NullInt64
 	var point []byte
 	var begun string
 	var stale int
 	o, r, m := &t.Outcome, &t.Outcome.Run, &tuner.Measurement{}
-	err := rows.Scan(&number, scanText[string]{&begun}, &t.Foreign,
+	err := rows.Scan(&t.Number, scanText[string]{&begun}, &t.Foreign,
 		&point, scanText[tuner.Origin]{&t.Origin}, scanJSON{&t.Proposal}, scanInstant{&t.Started}, scanInstant{&t.Ended}, scanInt[int]{&t.Interruptions}, scanInt[int]{&stale},
 		scanText[tuner.Kind]{&o.Kind}, scanText[tuner.Phase]{&o.Phase}, scanText[tuner.Reason]{&o.Reason}, scanText[string]{&o.Signature}, scanText[string]{&o.Rule},
 		scanText[string]{&o.Evidence}, scanText[string]{&o.Hint}, scanFloat{&o.Share}, scanJSON{&o.Warnings}, scanInt[time.Duration]{&o.Cost},
@@ -72,7 +72,7 @@ func scanTrial(rows *sql.Rows, s *space.Space) (tuner.Trial, error) {
 	if err != nil {
 		return t, err
 	}
-	t.Number, t.Stale = int(number.Int64), stale != 0
+	t.Stale = stale != 0
 	if t.Foreign {
 		t.Started = optunaTime(begun)
 		return t, nil
@@ -80,14 +80,40 @@ func scanTrial(rows *sql.Rows, s *space.Space) (tuner.Trial, error) {
 	if measurement.Valid {
 		o.Measured = m
 	}
-	if t.Point, err = s.ParsePoint(point); err != nil {
-		t.Outside = true
-		if t.Point, err = space.ReadPoint(point); err != nil {
-			return t, fmt.Errorf("trial %d: %w", t.Number, err)
-		}
+	if t.Point, t.Outside, err = readPoint(s, point); err != nil {
+		return t, fmt.Errorf("trial %d: %w", t.Number, err)
 	}
 	t.Proposal.Point = t.Point
 	return t, nil
+}
+
+// readPoint reads a stored point in the space of today. Values count, not places in a list; a flag that the space has gained since was left out
+// then, and one that it has lost matters only where it was set. What does not fit is outside, and keeps its values as they stand.
+func readPoint(s *space.Space, text []byte) (p space.Point, outside bool, err error) {
+	stored, err := space.ReadPoint(text)
+	if err != nil {
+		return p, false, err
+	}
+	values := stored.Map()
+	for name, v := range stored.All() {
+		if _, known := s.Param(name); !known && v.IsDefault() {
+			delete(values, name)
+		}
+	}
+	for _, q := range s.Params() {
+		if _, set := values[q.Name]; !set && q.Domain.Allows(space.Default()) {
+			values[q.Name] = space.Default()
+		}
+	}
+	if p, err = s.Point(values); err != nil {
+		return stored, true, nil
+	}
+	for name, v := range stored.All() {
+		if _, kept := p.Get(name); !kept && !v.IsDefault() {
+			return stored, true, nil // its condition is another one now
+		}
+	}
+	return p, false, nil
 }
 
 // Records reads the stored requests of the measurement that counts for a trial; nil when none are stored.

@@ -33,23 +33,33 @@ func optunaTime(s string) time.Time {
 }
 
 // state is the word for a trial that Optuna's readers know. An interrupted one is ours to finish: WAITING would be taken by Optuna's ask.
-func state(k tuner.Kind) string {
-	switch k {
+// What was measured without the objective has failed for them: a complete trial has a value.
+func state(g tuner.Goal, o tuner.Outcome) string {
+	switch o.Kind {
 	case tuner.Measured:
+		if _, ok := g.Value(o.Measured); !ok {
+			return "FAIL"
+		}
 		return "COMPLETE"
 	case tuner.Stopped:
 		return "PRUNED"
 	case tuner.Infeasible, tuner.Invalid:
 		return "FAIL"
 	default:
-		return "RUNNING"
+		return stateRunning
 	}
 }
 
+const stateRunning = "RUNNING"
+
 // projectOutcome writes how a trial stands into Optuna's tables.
 func projectOutcome(ctx context.Context, tx queries, s scope, id int64, t tuner.Trial) error {
+	word, ended := state(s.problem.Goal, t.Outcome), t.Ended
+	if word == stateRunning {
+		ended = time.Time{}
+	}
 	_, err := tx.ExecContext(ctx, "UPDATE trials SET state = ?, datetime_start = ?, datetime_complete = ? WHERE trial_id = ?",
-		state(t.Outcome.Kind), optunaInstant(t.Started), optunaInstant(endOf(t)), id)
+		word, optunaInstant(t.Started), optunaInstant(ended), id)
 	if err != nil {
 		return err
 	}
@@ -63,14 +73,6 @@ func projectOutcome(ctx context.Context, tx queries, s scope, id int64, t tuner.
 		return setAttribute(ctx, tx, trialSystemAttributes, id, "constraints", c)
 	}
 	return nil
-}
-
-// endOf is when a trial came to its end; none for one that is still to be asked again.
-func endOf(t tuner.Trial) time.Time {
-	if state(t.Outcome.Kind) == "RUNNING" {
-		return time.Time{}
-	}
-	return t.Ended
 }
 
 // projectValue writes the objective of a measured trial, and a stopped one's as an intermediate value.
@@ -99,18 +101,18 @@ const far = 1e9
 
 // constraints are at most 0 where all is well: first whether the trial ran, then each bound's violation. Nil while nothing is known.
 func constraints(g tuner.Goal, o tuner.Outcome) []float64 {
-	if state(o.Kind) == "RUNNING" {
-		return nil
-	}
 	c := make([]float64, 1+len(g.SubjectTo))
-	if o.Kind == tuner.Infeasible || o.Kind == tuner.Invalid || o.Measured == nil {
+	switch {
+	case o.Kind == tuner.Infeasible || o.Kind == tuner.Invalid:
 		for i := range c {
 			c[i] = 1
 		}
-		return c
-	}
-	for i, v := range g.Violations(o.Measured) {
-		c[i+1] = min(max(v, -far), far)
+	case o.Measured == nil || o.Kind != tuner.Measured && o.Kind != tuner.Stopped:
+		return nil
+	default:
+		for i, v := range g.Violations(o.Measured) {
+			c[i+1] = min(max(v, -far), far)
+		}
 	}
 	return c
 }

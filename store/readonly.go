@@ -39,6 +39,12 @@ func OpenReadOnly(path string) (*DB, error) {
 	case !info.Mode().IsRegular():
 		return nil, &FileError{Path: d.path, Problem: "is no regular file, so no study file"}
 	}
+	// Opened by hand first: the system says what is wrong, SQLite only that something is.
+	f, err := os.Open(d.path)
+	if err != nil {
+		return nil, explain(d.path, "opening the study file", err)
+	}
+	f.Close()
 	var version int
 	if err = d.dialReading(ctx); err == nil {
 		if err = d.readQuietly(ctx, func(q queries) (err error) {

@@ -14,29 +14,32 @@ func (d *DB) here(ctx context.Context) error {
 	if d.closed || d.readOnly != nil {
 		return &FileError{Path: d.path, Problem: "is not open for writing"}
 	}
-	info, err := os.Stat(d.path)
-	if err == nil && os.SameFile(info, d.link.file) {
+	if info, err := os.Stat(d.path); err == nil && os.SameFile(info, d.link.file) {
 		return nil
 	}
+	return d.moved(ctx, d.rescued == "")
+}
+
+// moved saves the open file beside its path, when that is needed, and says what has happened.
+func (d *DB) moved(ctx context.Context, save bool) error {
 	what := "was deleted or moved away while the study was open"
-	if err == nil {
+	if exists(d.path) {
 		what = "now names another file than the one that was opened"
 	}
 	moved := &FileError{Path: d.path, Err: ErrMoved}
-	if err := d.rescue(ctx, d.rescued == ""); err != nil {
-		moved.Problem = fmt.Sprintf("%s, and its results could not be saved elsewhere: %v", what, err)
-		return moved
+	if save {
+		if err := d.rescue(ctx); err != nil {
+			moved.Problem = fmt.Sprintf("%s, and its results could not be saved elsewhere: %v", what, err)
+			return moved
+		}
 	}
 	moved.Problem = what + "; everything up to now was saved in " + d.rescued
 	moved.Try = fmt.Sprintf("mv %s %s, then: autotune resume %s", d.rescued, d.path, d.path)
 	return moved
 }
 
-// rescue saves the open file, wherever it is, as a new one beside its path; again only when there is something new.
-func (d *DB) rescue(ctx context.Context, needed bool) error {
-	if !needed {
-		return nil
-	}
+// rescue saves the open file, wherever it is, as a new one beside its path, in place of an earlier copy.
+func (d *DB) rescue(ctx context.Context) error {
 	folder := filepath.Dir(d.path)
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 		folder = os.TempDir()

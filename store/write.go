@@ -1,11 +1,13 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"autotune/tuner"
@@ -32,7 +34,7 @@ func (d *DB) Begin(ctx context.Context, t tuner.Trial) error {
 			return d.numberTaken(t.Number, "by a trial that another program has added")
 		case !known.open():
 			return d.numberTaken(t.Number, "by a trial that has ended")
-		case known.point != string(point):
+		case !s.same(known.point, point):
 			return d.numberTaken(t.Number, "by a trial of another configuration")
 		}
 		t.Outcome = tuner.Outcome{}
@@ -51,17 +53,10 @@ func (d *DB) numberTaken(number int, by string) error {
 }
 
 // Finish records a trial's end, its run, its measurement and its records in one transaction; it is on the disk when Finish returns. It waits for
-// other programs' locks although ctx ends. When the path no longer names the open file, the result is saved beside it, and the error says where.
+// other programs' locks, and for space on a full disk, although ctx ends. When the path no longer names the open file, all of it is saved beside
+// the path, this trial included, and the error, which wraps ErrMoved, says where.
 func (d *DB) Finish(ctx context.Context, t tuner.Trial) error {
 	ctx = context.WithoutCancel(ctx)
-	err := d.finish(ctx, t)
-	if !errors.Is(err, ErrMoved) {
-		return err
-	}
-	return err
-}
-
-func (d *DB) finish(ctx context.Context, t tuner.Trial) error {
 	point, err := json.Marshal(t.Point)
 	if err != nil {
 		return err
@@ -70,7 +65,7 @@ func (d *DB) finish(ctx context.Context, t tuner.Trial) error {
 	if err != nil {
 		return err
 	}
-	return d.writeBound(ctx, fmt.Sprintf("recording the end of trial %d", t.Number), func(tx queries, s scope) error {
+	return d.keep(ctx, fmt.Sprintf("recording the end of trial %d", t.Number), d.bound(ctx, func(tx queries, s scope) error {
 		id, known, err := d.findTrial(ctx, tx, s, t.Number)
 		switch {
 		case err != nil:
@@ -88,7 +83,7 @@ func (d *DB) finish(ctx context.Context, t tuner.Trial) error {
 			return err
 		}
 		return projectOutcome(ctx, tx, s, id, t)
-	})
+	}))
 }
 
 // Restate records anew the outcome and the staleness of earlier trials, in one transaction: stale ones, and interrupted ones that are given up.
@@ -121,7 +116,12 @@ type scope struct {
 }
 
 func (d *DB) writeBound(ctx context.Context, doing string, f func(tx queries, s scope) error) error {
-	return d.write(ctx, doing, func(tx queries) error {
+	return d.write(ctx, doing, d.bound(ctx, f))
+}
+
+// bound gives a write its scope.
+func (d *DB) bound(ctx context.Context, f func(tx queries, s scope) error) func(tx queries) error {
+	return func(tx queries) error {
 		if d.problem == nil {
 			return errUnbound
 		}
@@ -131,7 +131,20 @@ func (d *DB) writeBound(ctx context.Context, doing string, f func(tx queries, s 
 			return err
 		}
 		return f(tx, s)
-	})
+	}
+}
+
+// same tells whether a stored point is this one: a flag that the space has gained since, or lost, was left out then.
+func (s scope) same(stored string, point []byte) bool {
+	if stored == string(point) {
+		return true
+	}
+	p, outside, err := readPoint(s.problem.Space, []byte(stored))
+	if err != nil || outside {
+		return false
+	}
+	now, err := json.Marshal(p)
+	return err == nil && bytes.Equal(now, point)
 }
 
 // links are the rows that a trial's outcome comes from.
@@ -206,7 +219,7 @@ func putTrial(ctx context.Context, tx queries, id int64, t tuner.Trial, point st
 // putRun writes one launch, what it measured and the records of that; nothing for an outcome without a launch.
 func putRun(ctx context.Context, tx queries, trial int64, o tuner.Outcome, records packed) (links, error) {
 	r, m := o.Run, o.Measured
-	if m == nil && r.Started.IsZero() && len(r.Argv) == 0 {
+	if m == nil && reflect.DeepEqual(r, tuner.Run{}) {
 		return links{}, nil
 	}
 	c := &columns{}
