@@ -60,7 +60,7 @@ func Params(t testing.TB) []space.Param {
 		flag("sglang", "enable-dp-attention", space.Bools()),
 		dp,
 		flag("sglang", "mem-fraction-static", must(space.Floats(0.70, 0.92, 0, false, none))),
-		flag("sglang", "kv-cache-memory-bytes", must(space.Ints(1, 1<<63-1, 1, true, space.String("auto")))),
+		flag("sglang", "kv-cache-memory-bytes", must(space.Ints(1000, 1<<63-1, 1, true, space.String("auto")))),
 	}
 }
 
