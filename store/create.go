@@ -56,20 +56,19 @@ func (d *DB) taken() error {
 // free tells whether a study file can be made at the path: no file is there, nor the log of one that was.
 func (d *DB) free() error {
 	folder := filepath.Dir(d.path)
-	log := exists(d.path + "-wal")
 	info, err := os.Stat(folder)
 	switch {
-	case exists(d.path):
-		return d.taken()
-	case log:
-		return &FileError{Path: d.path + "-wal", Problem: "is left of a study file that was removed: a new one would take it for its own",
-			Try: fmt.Sprintf("rm %s-wal %s-shm", d.path, d.path)}
 	case errors.Is(err, fs.ErrNotExist):
 		return &FileError{Path: d.path, Problem: "cannot be made: the folder " + folder + " does not exist", Try: "mkdir -p " + folder, Err: err}
 	case err != nil:
 		return explain(d.path, "looking at the study file's folder", err)
 	case !info.IsDir():
 		return &FileError{Path: d.path, Problem: "cannot be made: " + folder + " is no folder"}
+	case exists(d.path):
+		return d.taken()
+	case exists(d.path + "-wal"):
+		return &FileError{Path: d.path + "-wal", Problem: "is left of a study file that was removed: a new one would take it for its own",
+			Try: fmt.Sprintf("rm %s-wal %s-shm", d.path, d.path)}
 	}
 	return nil
 }
