@@ -30,6 +30,8 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	case "hold":
 		os.Exit(hold(path))
+	case "write":
+		os.Exit(writeForever(path))
 	}
 	os.Exit(2)
 }
