@@ -2,7 +2,7 @@ package store
 
 import (
 	"context"
-	"encoding/json"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -127,7 +127,14 @@ func projectAttributes(ctx context.Context, tx queries, id int64, t tuner.Trial)
 	}
 	o := t.Outcome
 	all := map[string]any{"origin": t.Origin, "outcome": o.Kind, "phase": o.Phase, "reason": o.Reason, "signature": o.Signature, "rule": o.Rule,
-		"evidence": o.Evidence, "hint": o.Hint, "why": t.Proposal.Why, "engine_version": o.Run.EngineVersion, "stale": t.Stale, "cost_seconds": o.Cost.Seconds()}
+		"evidence": o.Evidence, "hint": o.Hint, "why": t.Proposal.Why, "engine_version": o.Run.EngineVersion}
+	maps.DeleteFunc(all, func(_ string, v any) bool { return fmt.Sprint(v) == "" })
+	if t.Stale {
+		all["stale"] = true
+	}
+	if o.Kind != tuner.Running {
+		all["cost_seconds"] = o.Cost.Seconds()
+	}
 	if o.Measured != nil {
 		all["clock"] = o.Measured.Clock
 		for name, v := range finite(o.Measured.Metrics) {
@@ -135,19 +142,11 @@ func projectAttributes(ctx context.Context, tx queries, id int64, t tuner.Trial)
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(all)) {
-		if empty(all[key]) {
-			continue
-		}
 		if err := setAttribute(ctx, tx, trialUserAttributes, id, key, all[key]); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func empty(v any) bool {
-	text, err := json.Marshal(v)
-	return err == nil && (string(text) == `""` || string(text) == "false" || string(text) == "0")
 }
 
 // projectParams writes the values of a point's active parameters. What has no place in a parameter's distribution, `default` in a range of numbers

@@ -220,6 +220,8 @@ func TestOptunaSide(t *testing.T) {
 		"SELECT COUNT(*) FROM (SELECT DISTINCT param_name, distribution_json FROM trial_params)":       fmt.Sprint(len(query(t, d, "SELECT DISTINCT param_name FROM trial_params"))),
 		"SELECT COUNT(*) FROM trial_values WHERE value_type <> 'FINITE' OR value IS NULL":              "0",
 		`SELECT COUNT(*) FROM trial_user_attributes WHERE "key" = 'p95_ttft' AND value_json LIKE '"%'`: "0",
+		`SELECT COUNT(*) FROM trial_user_attributes a JOIN trials USING (trial_id) WHERE state = 'COMPLETE' AND "key" = 'failed_requests' AND value_json = '0'`: query(t, d,
+			"SELECT COUNT(*) FROM trials WHERE state = 'COMPLETE'")[0][0],
 	} {
 		if got := query(t, d, q); len(got) != 1 || strings.Join(got[0], " ") != want {
 			t.Errorf("%s: %v, want %s", q, got, want)

@@ -130,7 +130,7 @@ func run(r *rand.Rand, t tuner.Trial) tuner.Run {
 
 func measurement(r *rand.Rand) *tuner.Measurement {
 	return &tuner.Measurement{Workload: "balanced", Identity: "c0ffee", Sent: "beef", Repeat: r.IntN(3), Clock: metric.Law, Share: 1,
-		Metrics:    map[string]float64{"total_token_throughput": 9000 * r.Float64(), "p95_ttft": 10 * r.Float64(), "success_rate": 1, "mean_itl": 1e-9 * r.Float64()},
+		Metrics:    map[string]float64{"total_token_throughput": 9000 * r.Float64(), "p95_ttft": 10 * r.Float64(), "success_rate": 1, "failed_requests": 0, "mean_itl": 1e-9 * r.Float64()},
 		Records:    Records(r, 20),
 		ServerSide: map[string]float64{"generation_tokens": 1e15 + 1}}
 }
