@@ -39,6 +39,7 @@ type Coefficients struct {
 	Compute   float64 // share of the peak FLOP/s that linear layers reach
 	Attention float64 // share of the peak bf16 FLOP/s that attention reaches
 	Bandwidth float64 // share of the memory bandwidth that reading weights and cache reaches
+	Narrow    float64 // share of the peaks above that 8-bit kernels reach, relative to 16-bit ones; 1 for a model that has only 8-bit weights
 	Sequence  float64 // s a sequence and step costs on its attention group: index, top-k, sampling, detokenising
 	VLLMGraph float64 // s a step costs whatever is in it, replayed from a graph: launch, synchronisation, scheduling
 	VLLMEager float64 // the same for a step launched kernel by kernel
@@ -53,14 +54,14 @@ type Coefficients struct {
 
 // each lists the coefficients, in a fixed order.
 func (c *Coefficients) each() []*float64 {
-	return []*float64{&c.Compute, &c.Attention, &c.Bandwidth, &c.Sequence, &c.VLLMGraph, &c.VLLMEager, &c.SGLGraph, &c.SGLEager, &c.Gather, &c.Dispatch, &c.Overhead, &c.Graphs, &c.Workspace}
+	return []*float64{&c.Compute, &c.Attention, &c.Bandwidth, &c.Narrow, &c.Sequence, &c.VLLMGraph, &c.VLLMEager, &c.SGLGraph, &c.SGLEager, &c.Gather, &c.Dispatch, &c.Overhead, &c.Graphs, &c.Workspace}
 }
 
 var glm52 = model{
 	name: "zai-org/GLM-5.2-FP8", layers: 78, moeLayers: 75, attnLayers: 78, hidden: 6144, heads: 64, padHeads: 64, latent: 576,
 	indexBytes: 132, indexWork: 32 * 128, window: 2048, experts: 256, topK: 8, expert: 724.8e9, rest: 17.3e9, embed: 1.9e9, bytes: 1, context: 202752,
 	coefficient: Coefficients{
-		Compute: 0.4, Attention: 0.45, Bandwidth: 0.8, Sequence: 0.2e-3,
+		Compute: 0.4, Attention: 0.45, Bandwidth: 0.8, Narrow: 1, Sequence: 0.2e-3,
 		VLLMGraph: 9e-3, VLLMEager: 30e-3, SGLGraph: 9e-3, SGLEager: 60e-3, Gather: 5e-3, Dispatch: 130e-3,
 		Overhead: 3.5, Graphs: 4, Workspace: 1.25,
 	},
@@ -70,9 +71,9 @@ var qwen35 = model{
 	name: "Qwen/Qwen3.5-35B-A3B", layers: 40, moeLayers: 40, attnLayers: 10, hidden: 2048, heads: 16, kvHeads: 2, headDim: 256,
 	experts: 256, topK: 8, expert: 32.2e9, rest: 1.8e9, embed: 1.0e9, bytes: 2, state: 63e6, context: 262144,
 	coefficient: Coefficients{
-		Compute: 0.3, Attention: 0.4, Bandwidth: 0.6, Sequence: 0.1e-3,
-		VLLMGraph: 5e-3, VLLMEager: 10e-3, SGLGraph: 8e-3, SGLEager: 60e-3, Gather: 5e-3, Dispatch: 50e-3,
-		Overhead: 1, Graphs: 1.5, Workspace: 0.8,
+		Compute: 0.296, Attention: 0.645, Bandwidth: 0.928, Narrow: 0.612, Sequence: 23e-6,
+		VLLMGraph: 5.53e-3, VLLMEager: 11.6e-3, SGLGraph: 5.62e-3, SGLEager: 46.9e-3, Gather: 5e-3, Dispatch: 50e-3,
+		Overhead: 0.84, Graphs: 1.5, Workspace: 0.8,
 	},
 }
 
@@ -84,7 +85,7 @@ var demo = model{
 
 // generic are coefficients of a well supported dense model; they are not fitted to anything.
 var generic = Coefficients{
-	Compute: 0.5, Attention: 0.4, Bandwidth: 0.75, Sequence: 0.03e-3,
+	Compute: 0.5, Attention: 0.4, Bandwidth: 0.75, Narrow: 0.8, Sequence: 0.03e-3,
 	VLLMGraph: 2e-3, VLLMEager: 8e-3, SGLGraph: 1.8e-3, SGLEager: 8e-3, Gather: 2e-3, Dispatch: 40e-3,
 	Overhead: 0.8, Graphs: 1.2, Workspace: 0.6,
 }

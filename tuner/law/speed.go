@@ -37,7 +37,11 @@ func newSpeed(m model, c Config) *speed {
 	if each <= 1 && g.hasFP8 {
 		peak *= 2
 	}
-	flops := peak * k.Compute * c.expertKernel()
+	narrow := 1.0
+	if each <= 1 {
+		narrow = k.Narrow
+	}
+	flops := peak * k.Compute * narrow * c.expertKernel()
 	gpus := float64(c.TP * c.PP)
 	pipeline := 1.0
 	if c.PP > 1 {
@@ -49,8 +53,9 @@ func newSpeed(m model, c Config) *speed {
 		activeExperts = m.expert * float64(m.topK) / float64(m.experts)
 	}
 	bandwidth := g.bandwidth * k.Bandwidth
-	s.weightTime = m.expert * each / gpus / bandwidth * pipeline
-	s.restTime = (m.rest*each/attention + m.embed/gpus) / bandwidth * pipeline
+	weights := bandwidth * narrow
+	s.weightTime = m.expert * each / gpus / weights * pipeline
+	s.restTime = (m.rest*each/attention + m.embed/gpus) / weights * pipeline
 	s.expertFlop = 2 * activeExperts / gpus / flops * pipeline * c.imbalance()
 	s.restFlop = 2 * m.rest / attention / flops * pipeline
 	s.attentionTimes(g, bandwidth, attention)
