@@ -50,7 +50,7 @@ func Create(path string, study tuner.Study, p tuner.Problem) (*DB, error) {
 }
 
 func (d *DB) taken() error {
-	return &FileError{Path: d.path, Problem: "exists already", Try: "autotune resume " + d.path + ", or another path", Err: ErrExists}
+	return &FileError{Path: d.path, Problem: "exists already", Try: "autotune resume " + shell(d.path) + ", or another path", Err: ErrExists}
 }
 
 // free tells whether a study file can be made at the path: no file is there, nor the log of one that was.
@@ -59,7 +59,7 @@ func (d *DB) free() error {
 	info, err := os.Stat(folder)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return &FileError{Path: d.path, Problem: "cannot be made: the folder " + folder + " does not exist", Try: "mkdir -p " + folder, Err: err}
+		return &FileError{Path: d.path, Problem: "cannot be made: the folder " + folder + " does not exist", Try: "mkdir -p " + shell(folder), Err: err}
 	case err != nil:
 		return explain(d.path, "looking at the study file's folder", err)
 	case !info.IsDir():
@@ -68,7 +68,7 @@ func (d *DB) free() error {
 		return d.taken()
 	case exists(d.path + "-wal"):
 		return &FileError{Path: d.path + "-wal", Problem: "is left of a study file that was removed: a new one would take it for its own",
-			Try: fmt.Sprintf("rm %s-wal %s-shm", d.path, d.path)}
+			Try: fmt.Sprintf("rm -f %s %s", shell(d.path+"-wal"), shell(d.path+"-shm"))}
 	}
 	return nil
 }

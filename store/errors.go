@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
+	"unicode"
 
 	"github.com/mattn/go-sqlite3"
 )
@@ -35,6 +37,16 @@ func (e *FileError) Error() string {
 
 func (e *FileError) Unwrap() error { return e.Err }
 
+// shell writes a path so that a command that is tried can be pasted.
+func shell(path string) string {
+	if strings.IndexFunc(path, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-+,:@%", r)
+	}) < 0 {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}
+
 // locked tells whether another connection's lock is all that is wrong.
 func locked(err error) bool {
 	var e sqlite3.Error
@@ -58,9 +70,9 @@ func explain(path, doing string, err error) error {
 	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("%s: %w", doing, err)
 	case errors.Is(err, fs.ErrNotExist):
-		return wrong("does not exist", "autotune run SPEC --study "+path)
+		return wrong("does not exist", "autotune run SPEC --study "+shell(path))
 	case errors.Is(err, fs.ErrPermission):
-		return wrong("cannot be opened: permission denied", "ls -l "+path)
+		return wrong("cannot be opened: permission denied", "ls -l "+shell(path))
 	case !errors.As(err, &e):
 		return fmt.Errorf("%s: %s: %w", path, doing, err)
 	}
@@ -68,17 +80,17 @@ func explain(path, doing string, err error) error {
 	case sqlite3.ErrNotADB:
 		return wrong("is no SQLite database, so no study file", "")
 	case sqlite3.ErrBusy, sqlite3.ErrLocked, sqlite3.ErrProtocol:
-		return wrong("is locked by another program", "find it with: fuser "+path)
+		return wrong("is locked by another program", "find it with: fuser "+shell(path))
 	case sqlite3.ErrReadonly, sqlite3.ErrPerm:
 		return wrong("cannot be written: the file, its folder or its disk is read-only", "copy it to a folder that can be written")
 	case sqlite3.ErrFull:
-		return wrong("cannot grow: the disk is full", "free some space, then: autotune resume "+path)
+		return wrong("cannot grow: the disk is full", "free some space, then: autotune resume "+shell(path))
 	case sqlite3.ErrIoErr:
-		return wrong("cannot be read or written: "+e.Error(), "look at the disk (dmesg, df), then: autotune resume "+path)
+		return wrong("cannot be read or written: "+e.Error(), "look at the disk (dmesg, df), then: autotune resume "+shell(path))
 	case sqlite3.ErrCorrupt:
-		return wrong("is damaged: "+e.Error(), "save what can be read: sqlite3 "+path+" .recover")
+		return wrong("is damaged: "+e.Error(), "save what can be read: sqlite3 "+shell(path)+" .recover")
 	case sqlite3.ErrCantOpen:
-		return wrong("cannot be opened: "+e.Error(), "ls -l "+path)
+		return wrong("cannot be opened: "+e.Error(), "ls -l "+shell(path))
 	default:
 		return fmt.Errorf("%s: %s: %w", path, doing, err)
 	}

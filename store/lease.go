@@ -92,7 +92,7 @@ func (d *DB) refuseOthers(ctx context.Context, tx queries) error {
 }
 
 func (d *DB) heldBy(l *lease) *FileError {
-	return &FileError{Path: d.path, Err: ErrHeld, Try: "autotune status " + d.path,
+	return &FileError{Path: d.path, Err: ErrHeld, Try: "autotune status " + shell(d.path),
 		Problem: fmt.Sprintf("is held by %s, process %d on %s, since %s", l.owner, l.process.pid, l.process.host, l.acquired.Format(time.DateTime+" MST"))}
 }
 

@@ -48,7 +48,7 @@ func TestMovedAway(t *testing.T) {
 			}
 			for _, err := range []error{d.Renew(t.Context(), time.Second), d.Finish(t.Context(), storetest.Ended(*d.problem, 2)),
 				d.Begin(t.Context(), storetest.Begun(*d.problem, 3))} {
-				if !errors.Is(err, ErrMoved) || !strings.Contains(err.Error(), "saved in "+d.rescued) || !strings.Contains(err.Error(), "Try: mv ") {
+				if !errors.Is(err, ErrMoved) || !strings.Contains(err.Error(), "saved in "+d.rescued) || !strings.Contains(err.Error(), "Try: mv "+shell(d.rescued)+" "+shell(path)+", then") {
 					t.Errorf("%v, want ErrMoved and where the results are", err)
 				}
 			}

@@ -267,3 +267,11 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("history (-want +got):\n%s", diff)
 	}
 }
+
+func TestCommandsCanBePasted(t *testing.T) {
+	for path, want := range map[string]string{"/data/größe-1.db": "/data/größe-1.db", "/my data/x.db": "'/my data/x.db'", "it's $HOME.db": `'it'\''s $HOME.db'`} {
+		if got := shell(path); got != want {
+			t.Errorf("%s is written %s, want %s", path, got, want)
+		}
+	}
+}

@@ -34,7 +34,7 @@ func (d *DB) moved(ctx context.Context, save bool) error {
 		}
 	}
 	moved.Problem = what + "; everything up to now was saved in " + d.rescued
-	moved.Try = fmt.Sprintf("mv %s %s, then: autotune resume %s", d.rescued, d.path, d.path)
+	moved.Try = fmt.Sprintf("mv %s %s, then: autotune resume %s", shell(d.rescued), shell(d.path), shell(d.path))
 	return moved
 }
 
