@@ -23,6 +23,8 @@ func flags(pairs ...any) []engine.Setting {
 	for i := 0; i < len(pairs); i += 2 {
 		s := engine.Setting{Flag: pairs[i].(string)}
 		switch v := pairs[i+1].(type) {
+		case space.Value:
+			s.Value = v
 		case bool:
 			s.Value = space.Bool(v)
 		case int:
