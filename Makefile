@@ -39,11 +39,11 @@ quickstart: build ## a whole study on the built-in fake engine, then the best co
 
 .PHONY: bench
 bench: build ## overhead of a trial, time of a suggestion, load generator against the fake's ledger: figures with their bars
-	go run -tags $(TAGS) ./cmd/bench --autotune bin/autotune
+	go test -tags $(TAGS),bench -run 'TestBench(Overhead|Suggest|Load)$$' -v -timeout 20m ./cmd/autotune
 
 .PHONY: bench-rehearse
 bench-rehearse: build ## how close a search of 60 trials comes to the law's best, over ten seeds
-	go run -tags $(TAGS) ./cmd/bench rehearse --autotune bin/autotune
+	go test -tags $(TAGS),bench -run 'TestBench(Rehearse|Binary|Quickstart)$$' -v -timeout 30m ./cmd/autotune
 
 .PHONY: e2e
 e2e: build ## a study on a real vLLM (CPU): installs it once into a cache folder, several minutes
