@@ -7,10 +7,16 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"autotune/runner/fake"
 )
 
 // TestMain lets the test binary stand in for autotune: in scripts, and when a run starts the fake engine.
 func TestMain(m *testing.M) {
+	// A run starts its own executable again, by its path: that is this binary.
+	if len(os.Args) > 1 && (os.Args[1] == fake.Command || os.Args[1] == guardCommand) {
+		main()
+	}
 	testscript.Main(m, map[string]func(){"autotune": main})
 }
 
