@@ -43,7 +43,7 @@ func paste(t *testing.T, shell, text string, environ ...string) (seen, string, e
 	defer cancel()
 	var out, stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, shell, "-c", text)
-	cmd.Env = append([]string{"DEPLOY_TEST_PRINT=1", "PATH=" + os.Getenv("PATH")}, environ...)
+	cmd.Env = append([]string{"DEPLOY_TEST_PRINT=1", "GORACE=atexit_sleep_ms=0", "PATH=" + os.Getenv("PATH")}, environ...)
 	cmd.Stdout, cmd.Stderr = &out, &stderr
 	err := cmd.Run()
 	var got seen
@@ -74,7 +74,7 @@ func TestPastedCommandRunsTheMeasuredArguments(t *testing.T) {
 		"odd names": {Argv: []string{self, "--x"}, Env: []string{"t-dash=1 2", "T_OK=3"}},
 		"measured":  {Argv: []string{self, "--x=1"}, Model: "m\nexit 3", Measured: &deploy.Measured{Study: "a\nexit 4\rx", Metric: "tps", Value: 1}},
 	}
-	for _, word := range nasty {
+	for _, word := range []string{"", "-", "--", "=ls", "\n", "#x", "-O3"} { // right behind the executable
 		exports["word "+word] = deploy.Export{Argv: []string{self, word, word}}
 	}
 	for name, e := range exports {

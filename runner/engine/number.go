@@ -18,6 +18,11 @@ var powers = map[byte]int64{'k': 1, 'm': 2, 'g': 3, 't': 4}
 
 var errNotInt = errors.New("not an integer")
 
+// engineWords is an error that reads as the engine's own.
+type engineWords string
+
+func (e engineWords) Error() string { return string(e) }
+
 // readVLLM reads an integer as vLLM does: small suffixes are decimal (16k = 16000, 25.6k = 25600), capital ones binary (16K = 16384, whole numbers only).
 func readVLLM(text string) (int64, error) {
 	m := suffixed.FindStringSubmatch(strings.TrimSpace(text))
@@ -30,7 +35,7 @@ func readVLLM(text string) (int64, error) {
 		return scaled(m[1], 1000, powers[lower])
 	}
 	if strings.Contains(m[1], ".") {
-		return 0, fmt.Errorf("Decimals are not allowed with binary suffixes like %c. Did you mean to use %s%c instead?", unit, m[1], lower)
+		return 0, engineWords(fmt.Sprintf("Decimals are not allowed with binary suffixes like %c. Did you mean to use %s%c instead?", unit, m[1], lower))
 	}
 	return scaled(m[1], 1024, powers[lower])
 }

@@ -40,9 +40,6 @@ func (v view) given(flag string) (space.Value, bool) {
 	return x, ok && !x.IsDefault()
 }
 
-// named tells whether the point has the flag at all, default included.
-func (v view) named(flag string) bool { _, ok := v.look(v.full(flag)); return ok }
-
 // int is a flag's integer; ok is false where it is unknown.
 func (v view) int(flag string) (int, bool) {
 	x, ok := v.value(flag)
