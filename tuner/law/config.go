@@ -86,6 +86,8 @@ func (c Config) check() error {
 		return fmt.Errorf("%s: the layout needs %d GPUs and the machine has %d", c.Engine, c.gpus(), c.Machine.GPUs)
 	case c.MemoryShare < 0 || c.MemoryShare > 1:
 		return fmt.Errorf("%s: a share of memory of %v does not lie between 0 and 1", c.Engine, c.MemoryShare)
+	case c.Engine == "vllm" && c.MaxRunning < 1:
+		return fmt.Errorf("%s: %d sequences in a step are too few", c.Engine, c.MaxRunning)
 	case c.Chunk < 1:
 		return fmt.Errorf("%s: %d tokens in a step are too few", c.Engine, c.Chunk)
 	}

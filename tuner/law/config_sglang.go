@@ -73,7 +73,7 @@ func (c *Config) sglangBatch(r *reader) {
 		chunk = 8192
 	}
 	chunk = r.int(chunk, "chunked-prefill-size")
-	c.MaxPrefill = r.int(16384, "max-prefill-tokens")
+	c.MaxPrefill = max(1, r.int(16384, "max-prefill-tokens"))
 	if chunk <= 0 {
 		c.Chunk = math.MaxInt32
 	} else {

@@ -65,12 +65,16 @@ func (f *fitting) start() []float64 {
 	return x
 }
 
-// coefficients turns logarithms back, and keeps what is a share of something below 1.
+// coefficients turns logarithms back.
 func (f *fitting) coefficients(x []float64) Coefficients {
 	c := f.model.coefficient
 	for i, p := range c.each() {
 		*p = math.Exp(x[i])
 	}
+	if f.model.bytes == 1 {
+		c.Narrow = 1 // it has nothing to be compared with
+	}
+	c.Graphs, c.Workspace = f.model.coefficient.Graphs, f.model.coefficient.Workspace // bounded by the published failures, not fitted
 	return c
 }
 

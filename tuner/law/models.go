@@ -61,9 +61,9 @@ var glm52 = model{
 	name: "zai-org/GLM-5.2-FP8", layers: 78, moeLayers: 75, attnLayers: 78, hidden: 6144, heads: 64, padHeads: 64, latent: 576,
 	indexBytes: 132, indexWork: 32 * 128, window: 2048, experts: 256, topK: 8, expert: 724.8e9, rest: 17.3e9, embed: 1.9e9, bytes: 1, context: 202752,
 	coefficient: Coefficients{
-		Compute: 0.4, Attention: 0.45, Bandwidth: 0.8, Narrow: 1, Sequence: 0.2e-3,
-		VLLMGraph: 9e-3, VLLMEager: 30e-3, SGLGraph: 9e-3, SGLEager: 60e-3, Gather: 5e-3, Dispatch: 130e-3,
-		Overhead: 3.5, Graphs: 4, Workspace: 1.25,
+		Compute: 0.557, Attention: 0.352, Bandwidth: 0.880, Narrow: 1, Sequence: 96.9e-6,
+		VLLMGraph: 8.30e-3, VLLMEager: 22.7e-3, SGLGraph: 6.34e-3, SGLEager: 95.1e-3, Gather: 5.19e-3, Dispatch: 179e-3,
+		Overhead: 5.513, Graphs: 4, Workspace: 1.25,
 	},
 }
 
@@ -71,9 +71,9 @@ var qwen35 = model{
 	name: "Qwen/Qwen3.5-35B-A3B", layers: 40, moeLayers: 40, attnLayers: 10, hidden: 2048, heads: 16, kvHeads: 2, headDim: 256,
 	experts: 256, topK: 8, expert: 32.2e9, rest: 1.8e9, embed: 1.0e9, bytes: 2, state: 63e6, context: 262144,
 	coefficient: Coefficients{
-		Compute: 0.296, Attention: 0.645, Bandwidth: 0.928, Narrow: 0.612, Sequence: 23e-6,
-		VLLMGraph: 5.53e-3, VLLMEager: 11.6e-3, SGLGraph: 5.62e-3, SGLEager: 46.9e-3, Gather: 5e-3, Dispatch: 50e-3,
-		Overhead: 0.84, Graphs: 1.5, Workspace: 0.8,
+		Compute: 0.265, Attention: 0.936, Bandwidth: 0.950, Narrow: 0.618, Sequence: 16.8e-6,
+		VLLMGraph: 6.27e-3, VLLMEager: 12.9e-3, SGLGraph: 7.45e-3, SGLEager: 45.6e-3, Gather: 5.8e-3, Dispatch: 41e-3,
+		Overhead: 1.17, Graphs: 1.5, Workspace: 0.8,
 	},
 }
 

@@ -76,6 +76,9 @@ func (r *replica) plan(now time.Duration) {
 	}
 	r.busy = false
 	for _, k := range r.ranks {
+		if q := k.ready(now); q != nil && k.running() == 0 {
+			q.err = "The request can never be scheduled under this configuration."
+		}
 		if q := k.waiting.first(); q != nil && (!r.busy || q.at+handover < r.end) {
 			r.busy, r.asleep, r.end = true, true, max(q.at+handover, now+time.Microsecond)
 		}

@@ -1,6 +1,9 @@
 package law
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // plan decides what a rank does in the step that begins now.
 func (k *rank) plan(now time.Duration, sh *share) {
@@ -46,12 +49,15 @@ func (k *rank) planSGLang(now time.Duration, sh *share) {
 	for _, q := range k.prefill {
 		budget -= k.read(q, budget, sh)
 	}
-	for q := k.ready(now); q != nil && (budget > 0 || sh.prefill == 0) && k.running() < k.sim.memory.running; q = k.ready(now) {
+	for q := k.ready(now); q != nil && (budget > 0 || sh.prefill == 0) && len(k.prefill) <= len(k.pieces) && k.running() < k.sim.memory.running; q = k.ready(now) {
 		asked := q.need + min(q.left, clippedOutput) + k.padding()
 		if k.running() > 0 && float64(k.room()-asked) < k.ratio*float64(k.future) {
 			break
 		}
 		k.admit(q)
+		if c.Chunk == math.MaxInt32 {
+			budget = max(budget, q.need) // prompts are not split
+		}
 		budget -= k.read(q, max(budget, 1), sh)
 	}
 	if sh.prefill > 0 && !c.Mixed {

@@ -61,9 +61,9 @@ func throughput(t *testing.T, c Config, p Plan) float64 {
 func TestEveryRequestGetsItsTokens(t *testing.T) {
 	for _, c := range []Config{
 		config(t, "vllm", "demo/tiny", 1, 44),
-		config(t, "vllm", "demo/tiny", 1, 32, "--max-num-seqs=64", "--gpu-memory-utilization=0.95"),
+		config(t, "vllm", "demo/tiny", 1, 32, "--max-model-len=2048", "--max-num-seqs=64", "--gpu-memory-utilization=0.95"),
 		config(t, "vllm", "demo/tiny", 2, 44, "--data-parallel-size=2"),
-		config(t, "vllm", "zai-org/GLM-5.2-FP8", 8, 0, "--tensor-parallel-size=4", "--data-parallel-size=2", "--enable-expert-parallel"),
+		config(t, "vllm", "zai-org/GLM-5.2-FP8", 8, 0, "--tensor-parallel-size=4", "--data-parallel-size=2", "--enable-expert-parallel", "--max-model-len=32768"),
 		config(t, "sglang", "zai-org/GLM-5.2-FP8", 8, 0, "--tp-size=8", "--dp-size=8", "--enable-dp-attention", "--mem-fraction-static=0.8"),
 		config(t, "sglang", "meta/Some-8B", 1, 40, "--enable-mixed-chunk"),
 		config(t, "vllm", "meta/Some-8B", 1, 44, `--speculative-config={"method":"eagle3","num_speculative_tokens":3}`),
@@ -86,7 +86,7 @@ func TestEveryRequestGetsItsTokens(t *testing.T) {
 }
 
 func TestCacheIsEmptyAtTheEndAndPreemptionIsCounted(t *testing.T) {
-	c := config(t, "vllm", "demo/tiny", 1, 32, "--gpu-memory-utilization=0.96", "--max-num-seqs=256")
+	c := config(t, "vllm", "demo/tiny", 1, 32, "--max-model-len=2048", "--gpu-memory-utilization=0.96", "--max-num-seqs=256")
 	s, f := New(c, Options{})
 	if f != nil {
 		t.Fatal(f.Message)
@@ -183,24 +183,26 @@ func TestFailuresShowTheirSignatures(t *testing.T) {
 		t.Fatal(err)
 	}
 	dp8 := []string{"--tp-size=8", "--dp-size=8", "--enable-dp-attention"}
+	long := uniform(600, 8192, 64, 512)
 	const glm, qwen = "zai-org/GLM-5.2-FP8", "Qwen/Qwen3.5-35B-A3B-FP8"
 	for _, c := range []struct {
 		want, phase string
 		config      Config
+		plan        Plan
 	}{
-		{"cuda_oom_torch", "load", config(t, "vllm", "some/model-70B", 1, 80)},
-		{"vllm_no_blocks", "profile", config(t, "vllm", "demo/tiny", 1, 24)},
-		{"vllm_kv_too_small", "profile", config(t, "vllm", "some/model-70B", 1, 0, "--gpu-memory-utilization=0.99", "--max-num-batched-tokens=2048", "--max-num-seqs=64", "--quantization=fp8", "--max-model-len=1000000")},
-		{"vllm_sampler_warmup_oom", "capture", config(t, "vllm", "autotune/demo-13b", 1, 44, "--gpu-memory-utilization=0.99")},
-		{"sgl_not_enough_mem", "profile", config(t, "sglang", glm, 8, 0, append(dp8, "--mem-fraction-static=0.6")...)},
-		{"sgl_max_total_tokens", "profile", config(t, "sglang", glm, 8, 0, append(dp8, "--max-total-tokens=9000000")...)},
-		{"sgl_capture_oom", "capture", config(t, "sglang", glm, 8, 0, append(dp8, "--mem-fraction-static=0.98")...)},
-		{"cuda_oom_torch", "serve", config(t, "sglang", glm, 8, 0, append(dp8, "--mem-fraction-static=0.85", "--chunked-prefill-size=16384")...)},
-		{"illegal_access", "serve", config(t, "vllm", qwen, 1, 0, `--speculative-config={"method":"mtp","num_speculative_tokens":4}`, "--max-model-len=32768")},
+		{"cuda_oom_torch", "load", config(t, "vllm", "some/model-70B", 1, 80), long},
+		{"vllm_no_blocks", "profile", config(t, "vllm", "demo/tiny", 1, 26), long},
+		{"vllm_kv_too_small", "profile", config(t, "vllm", "some/model-70B", 1, 0, "--gpu-memory-utilization=0.99", "--max-num-batched-tokens=2048", "--max-num-seqs=64", "--quantization=fp8", "--max-model-len=1000000"), long},
+		{"vllm_sampler_warmup_oom", "capture", config(t, "vllm", "autotune/demo-13b", 1, 44, "--gpu-memory-utilization=0.99"), long},
+		{"sgl_not_enough_mem", "profile", config(t, "sglang", glm, 8, 0, append(dp8, "--mem-fraction-static=0.6")...), long},
+		{"sgl_max_total_tokens", "profile", config(t, "sglang", glm, 8, 0, append(dp8, "--max-total-tokens=9000000")...), long},
+		{"sgl_capture_oom", "capture", config(t, "sglang", glm, 8, 0, append(dp8, "--mem-fraction-static=0.98")...), long},
+		{"cuda_oom_torch", "serve", config(t, "sglang", glm, 8, 0, append(dp8, "--mem-fraction-static=0.85", "--chunked-prefill-size=16384")...), long},
+		{"illegal_access", "serve", config(t, "vllm", qwen, 1, 0, `--speculative-config={"method":"mtp","num_speculative_tokens":4}`, "--max-model-len=32768"), uniform(600, 300, 200, 512)},
 	} {
 		s, f := New(c.config, Options{})
 		if f == nil {
-			_, f = Play(s, uniform(600, 8192, 64, 512))
+			_, f = Play(s, c.plan)
 		}
 		if f == nil {
 			t.Errorf("%s in %s: it lived", c.want, c.phase)

@@ -219,26 +219,29 @@ func (s *speed) step(ranks []share) float64 {
 		cross *= 0.4
 		compute *= 1.02
 	}
-	return t + compute + cross + attention + s.launch(prefill, most, seqs)
+	device := t + compute + cross + attention
+	host, graph := s.launch(prefill, most, seqs)
+	if graph {
+		return device + host
+	}
+	return math.Hypot(device, host) // kernels are launched while others run, so each hides a part of the other
 }
 
-// launch is the fixed cost of a step.
-func (s *speed) launch(prefill, most, seqs int) float64 {
+// launch is the fixed cost of a step, and whether a graph is replayed.
+func (s *speed) launch(prefill, most, seqs int) (cost float64, graph bool) {
 	c := s.c
-	graph := seqs <= c.GraphMax && prefill == 0
+	graph = seqs <= c.GraphMax && prefill == 0
 	if c.Engine == "vllm" {
 		graph = most <= c.GraphMax && (prefill == 0 || c.Graphs != "decode")
 	}
-	t := s.eager + s.meetEager
-	if graph && c.Graphs != "none" {
-		t = s.graph + s.meetGraph
+	graph = graph && c.Graphs != "none"
+	cost = s.eager + s.meetEager
+	if graph {
+		cost = s.graph + s.meetGraph
 	} else if c.Graphs == "none" && c.Engine == "vllm" && c.AllToAll != "normal" {
-		t += s.eager // not compiled either
+		cost += s.eager // not compiled either
 	}
-	if c.Draft > 0 {
-		t += s.graph * draftCost(c) * float64(c.Draft)
-	}
-	return t
+	return cost + s.graph*draftCost(c)*float64(c.Draft), graph
 }
 
 // draftCost is what one drafted token costs of a step's fixed time.
