@@ -58,7 +58,8 @@ func (c Config) attentionTP() int { return c.TP / c.Ranks }
 func Resolve(engine, name string, flags map[string]space.Value, m Machine) (Config, error) {
 	r := &reader{flags: flags, engine: engine}
 	m = m.complete()
-	c := Config{Engine: engine, Model: name, Machine: m, PP: 1, Replicas: 1, Ranks: 1, CacheType: "bf16", Page: 1, Conservative: 1, Overlap: true, Attention: "auto", Experts: "auto", Graphs: "full", AllToAll: "none", StatePerSlot: 1}
+	c := Config{Engine: engine, Model: name, Machine: m, PP: 1, Replicas: 1, Ranks: 1, CacheType: "bf16", Page: 1, Conservative: 1, Overlap: true,
+		Attention: "auto", Experts: "auto", Graphs: "full", AllToAll: "none", StatePerSlot: 1}
 	switch engine {
 	case "vllm":
 		resolveVLLM(&c, r, lookup(name))
@@ -191,10 +192,4 @@ func (r *reader) on(otherwise bool, names ...string) bool {
 		}
 	}
 	return otherwise
-}
-
-// set tells whether a flag is given at all.
-func (r *reader) set(names ...string) bool {
-	_, _, ok := r.find(names)
-	return ok
 }

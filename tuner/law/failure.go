@@ -38,7 +38,8 @@ func (s *Simulation) failure(phase, signature, message string, lines ...string) 
 
 // cudaOOM is PyTorch's sentence for memory that is not there.
 func (s *Simulation) cudaOOM(wanted, free float64) string {
-	return fmt.Sprintf("CUDA out of memory. Tried to allocate %.2f GiB. GPU 0 has a total capacity of %.2f GiB of which %.2f GiB is free.", max(wanted, 0.02), s.cfg.Machine.MemoryGiB, max(free, 0.01))
+	const text = "CUDA out of memory. Tried to allocate %.2f GiB. GPU 0 has a total capacity of %.2f GiB of which %.2f GiB is free."
+	return fmt.Sprintf(text, max(wanted, 0.02), s.cfg.Machine.MemoryGiB, max(free, 0.01))
 }
 
 // startFailure says how the start ends; nil when it ends well.
@@ -64,13 +65,17 @@ func (s *Simulation) startVLLM() *Failure {
 	if s.cfg.Context > 0 && m.tokens < s.cfg.Context {
 		need := float64(s.cfg.Context) * m.tokenB / gib
 		return s.failure("profile", "vllm_kv_too_small", fmt.Sprintf("the KV cache holds %d tokens, fewer than one request of %d", m.tokens, s.cfg.Context),
-			fmt.Sprintf("ValueError: To serve at least one request with the models's max seq len (%d), (%.2f GiB KV cache is needed, which is larger than the available KV cache memory (%.2f GiB). Based on the available memory, the estimated maximum model length is %d. Try increasing `gpu_memory_utilization` or decreasing `max_model_len` when initializing the engine.", s.cfg.Context, need, m.cache, m.tokens))
+			fmt.Sprintf("ValueError: To serve at least one request with the models's max seq len (%d), (%.2f GiB KV cache is needed, "+
+				"which is larger than the available KV cache memory (%.2f GiB). "+
+				"Based on the available memory, the estimated maximum model length is %d. Try increasing `gpu_memory_utilization` or decreasing `max_model_len` when initializing the engine.",
+				s.cfg.Context, need, m.cache, m.tokens))
 	}
 	free := total - contextGiB - total*m.share
 	if sampler := float64(s.cfg.MaxRunning) * samplerBytes / gib; sampler > free {
 		return s.failure("capture", "vllm_sampler_warmup_oom", fmt.Sprintf("%d sequences of the sampler need %.2f GiB beside a share of %.3g", s.cfg.MaxRunning, sampler, m.share),
 			"torch.OutOfMemoryError: "+s.cudaOOM(sampler, free),
-			fmt.Sprintf("RuntimeError: CUDA out of memory occurred when warming up sampler with %d dummy requests. Please try lowering `max_num_seqs` or `gpu_memory_utilization` when initializing the engine.", s.cfg.MaxRunning))
+			fmt.Sprintf("RuntimeError: CUDA out of memory occurred when warming up sampler with %d dummy requests. "+
+				"Please try lowering `max_num_seqs` or `gpu_memory_utilization` when initializing the engine.", s.cfg.MaxRunning))
 	}
 	return nil
 }

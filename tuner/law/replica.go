@@ -28,7 +28,8 @@ func newReplica(s *Simulation) *replica {
 func (r *replica) submit(q *sequence, input int) {
 	m := r.sim.memory
 	if limit := min(m.context, m.tokens-r.sim.cfg.Page); input+q.left > limit {
-		q.err = fmt.Sprintf("This model's maximum context length is %d tokens. However, you requested %d tokens (%d in the prompt; %d for the completion).", limit, input+q.left, input, q.left)
+		q.err = fmt.Sprintf("This model's maximum context length is %d tokens. "+
+			"However, you requested %d tokens (%d in the prompt; %d for the completion).", limit, input+q.left, input, q.left)
 	}
 	k := r.ranks[r.turn]
 	if r.sim.cfg.Engine == "vllm" {
