@@ -12,7 +12,8 @@ import (
 )
 
 // The fit: go test -tags fit -run Fit -v ./tuner/law [-args -rounds 400]
-// It prints the coefficients of models.go, one model after the other, in two minutes or so. It starts from those that stand there.
+// It prints the coefficients of models.go, one model after the other, in five minutes or so on two cores. It starts from those that stand there,
+// so that a second run moves them little; after a change of the law it may need more rounds.
 var rounds = flag.Int("rounds", 400, "evaluations of the law a model")
 
 // TestFit minimises, over the logarithms of a model's coefficients, the errors in units of their bars.
