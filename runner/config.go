@@ -3,7 +3,7 @@ package runner
 import (
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"time"
 
 	"autotune/runner/engine"
@@ -86,4 +86,4 @@ func (c Config) validate() error {
 
 // Guard is what the hidden command does that place.LocalConfig.Guard names: it waits for the end of the process that started it, and ends the
 // server that this one could not end any more. in is its standard input, words are those after the command.
-func Guard(in *os.File, words []string) error { return place.Guard(in, words) }
+func Guard(in io.Reader, words []string) error { return place.Guard(in, words) }

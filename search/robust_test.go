@@ -73,7 +73,7 @@ func bear(t *testing.T, s tuner.Sampler, surface searchtest.Surface, end func(in
 	r := rand.New(rand.NewPCG(1, 2))
 	keys := map[string]bool{}
 	var h tuner.History
-	for n := range 60 {
+	for n := range 40 {
 		proposal, err := s.Suggest(surface.Problem, h, tuner.Ask{Number: n, Seed: 3})
 		if errors.Is(err, tuner.ErrExhausted) {
 			return

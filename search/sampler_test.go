@@ -26,7 +26,7 @@ func TestEverySamplerKeepsToTheSuite(t *testing.T) {
 }
 
 func TestTPEBeatsRandom(t *testing.T) {
-	searchtest.BeatsRandom(t, sampler(t, "tpe"), sampler(t, "random"), 40, 20)
+	searchtest.BeatsRandom(t, sampler(t, "tpe"), sampler(t, "random"), 40, 10, 0.6)
 }
 
 func TestUnknownSampler(t *testing.T) {

@@ -30,7 +30,7 @@ type tpe struct {
 }
 
 func newTPE() tpe {
-	return tpe{startup: 10, spread: 64, draws: 48, parents: 3, jumps: 40, share: 0.1, most: 25, least: 0.1, explore: 4, shy: 6}
+	return tpe{startup: 10, spread: 64, draws: 48, parents: 3, jumps: 40, share: 0.1, most: 25, least: 1, explore: 4, shy: 6}
 }
 
 // Suggest proposes an opening move, then startup points far apart, then what the model of one engine thinks best.

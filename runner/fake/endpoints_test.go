@@ -242,11 +242,11 @@ func TestModelEndsByItself(t *testing.T) {
 	p := ready(t, "vllm serve demo/tiny")
 	short := 0
 	for range 8 {
-		a := p.ask("/v1/completions", `{"model":"demo/tiny","prompt":"x","max_tokens":40,"stream":true,"stream_options":{"include_usage":true}}`)
-		if a.Usage < 1 || a.Usage > 40 || (a.Usage < 40) != (a.Finish == "stop") {
+		a := p.ask("/v1/completions", `{"model":"demo/tiny","prompt":"x","max_tokens":12,"stream":true,"stream_options":{"include_usage":true}}`)
+		if a.Usage < 1 || a.Usage > 12 || (a.Usage < 12) != (a.Finish == "stop") {
 			t.Errorf("%+v", a)
 		}
-		if a.Usage < 40 {
+		if a.Usage < 12 {
 			short++
 		}
 	}

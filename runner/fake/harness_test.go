@@ -59,7 +59,8 @@ func startArgs(t testing.TB, words []string, env ...string) *process {
 		t.Fatal(err)
 	}
 	p := &process{t: t, cmd: exec.Command(self, append([]string{Command}, words...)...), ended: make(chan struct{}), news: make(chan struct{}, 1)}
-	p.cmd.Env = append(os.Environ(), env...)
+	p.cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0") // under the race detector each of many processes would else end a second later
+	p.cmd.Env = append(p.cmd.Env, env...)
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	read, write, err := os.Pipe()
 	if err != nil {

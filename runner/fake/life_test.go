@@ -68,7 +68,7 @@ func TestIdleServerEnds(t *testing.T) {
 	p.nothingLeft()
 }
 
-func TestHealthWhileSGLangStarts(t *testing.T) {
+func TestEndWhileStarting(t *testing.T) {
 	p := start(t, "--clock law --start-time 1s sglang --model-path demo/tiny --host=127.0.0.1 --port=0")
 	p.logged(`Load weight begin`)
 	if got := p.terminate(); got != 0 { // it does not answer yet, and ends at once

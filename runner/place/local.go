@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strconv"
@@ -112,7 +113,7 @@ func (s *local) Stop(grace time.Duration) error {
 }
 
 // Guard is what the command of LocalConfig.Guard does with the words that were appended to it. in is its standard input.
-func Guard(in *os.File, words []string) error {
+func Guard(in io.Reader, words []string) error {
 	if len(words) != 2 {
 		return errors.New("a guard takes two words: a marker and a grace")
 	}
