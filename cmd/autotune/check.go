@@ -62,7 +62,7 @@ type excluded struct {
 }
 
 // censusLimit bounds how many points check looks at: about a second.
-const censusLimit = 200_000
+const censusLimit = 20_000
 
 func runCheck(w *world, path string, o checkOptions) error {
 	spec, err := readSpec(path)

@@ -48,7 +48,7 @@ func TestSignals(t *testing.T) {
 func TestStopTwice(t *testing.T) {
 	folder, spec := writeStudy(t, "stubborn.yaml", "twice")
 	p := start(t, folder, "run", spec, "--study", "study.db")
-	if !p.until(t, "init") {
+	if !p.until(t, "trial 0/1  flags") {
 		t.Fatalf("the run ended by itself:\n%s", p.output.String())
 	}
 	if err := p.Process.Signal(syscall.SIGINT); err != nil {

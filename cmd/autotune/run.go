@@ -110,7 +110,7 @@ func create(ctx context.Context, path string, study tuner.Study, a *assembly) (*
 func storeError(err error) error {
 	var f *store.FileError
 	if errors.As(err, &f) && !errors.Is(err, store.ErrMoved) {
-		return &exitError{code: exitUsage, err: err, try: f.Try}
+		return &exitError{code: exitUsage, err: err}
 	}
 	return err
 }

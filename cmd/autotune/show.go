@@ -63,13 +63,21 @@ func printDefinitions(out io.Writer, asJSON bool) error {
 	}
 	var b strings.Builder
 	for _, d := range metric.Definitions() {
-		fmt.Fprintf(&b, "%s [%s]\n  %s\n", d.Name, d.Unit, d.Help)
+		fmt.Fprintf(&b, "%s [%s]\n  %s\n", definedNames(d), d.Unit, d.Help)
 		if d.Formula != "" {
 			fmt.Fprintf(&b, "  = %s\n", d.Formula)
 		}
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
+}
+
+// definedNames are the names that a definition stands for.
+func definedNames(d metric.Definition) string {
+	if !d.Statistics {
+		return d.Name
+	}
+	return strings.Join(metric.Statistics, "_"+d.Name+", ") + "_" + d.Name
 }
 
 func runShow(ctx context.Context, w *world, args []string, o showOptions) (err error) {

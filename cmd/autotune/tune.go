@@ -16,8 +16,9 @@ import (
 
 // dataset is the workload's file, read once.
 type dataset struct {
-	rows []workload.Row
-	hash string
+	rows     []workload.Row
+	hash     string
+	requests []workload.Request // in the place of rows, when a rehearsal has no file
 }
 
 // readDataset reads the workload's file. A rehearsal without the file goes by the published statistics of its lengths, and says so.
@@ -29,7 +30,8 @@ func (w *world) readDataset(a *assembly) (dataset, error) {
 	if warning := datasetWarning(a); warning != "" {
 		if a.inputs.Rehearse {
 			fmt.Fprintf(w.out, "The dataset file %s is missing: this rehearsal uses the published statistics of its lengths.\n", path)
-			return dataset{}, nil
+			requests, err := a.spec.Workload.ExpandLengths(workload.ShareGPTMeanInput, workload.ShareGPTMeanOutput)
+			return dataset{requests: requests}, err
 		}
 		return dataset{}, trying(usage("%s", warning), "download the file, correct the workload's path, or rehearse with --rehearse")
 	}
@@ -37,7 +39,7 @@ func (w *world) readDataset(a *assembly) (dataset, error) {
 	if err != nil {
 		return dataset{}, &exitError{code: exitUsage, err: err}
 	}
-	return dataset{rows, hash}, nil
+	return dataset{rows: rows, hash: hash}, nil
 }
 
 // sitting is one call of run or resume.

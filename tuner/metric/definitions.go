@@ -7,13 +7,13 @@ import (
 
 // Definition says what a metric means. Base units: seconds, tokens/s, requests/s, a ratio from 0 to 1, counts.
 type Definition struct {
-	Name    string
-	Unit    string // "s", "tokens/s", "requests/s", "ratio", "tokens", "requests", "tokens/event"
-	Help    string
-	Formula string
-	Better  string // "higher", "lower", or empty: no goal by itself
+	Name    string `json:"name"`
+	Unit    string `json:"unit"` // "s", "tokens/s", "requests/s", "ratio", "tokens", "requests", "tokens/event"
+	Help    string `json:"help"`
+	Formula string `json:"formula,omitempty"`
+	Better  string `json:"better,omitempty"` // "higher", "lower", or empty: no goal by itself
 	// Statistics says that the name stands for its family: mean_NAME, p50_NAME, p90_NAME, p95_NAME, p99_NAME.
-	Statistics bool
+	Statistics bool `json:"statistics"`
 }
 
 // Statistics are the prefixes of a family's members. Percentiles interpolate linearly between the two nearest values.
