@@ -87,6 +87,7 @@ func first(hits []hit, wasKilled bool) *hit {
 		func(h hit) bool { return h.strong && !h.signature.Echo },
 		func(h hit) bool { return !h.signature.Echo && !h.signature.Fatal },
 		func(h hit) bool { return h.strong },
+		func(hit) bool { return true },
 	}
 	for _, round := range rounds {
 		var causes []hit
@@ -211,6 +212,8 @@ func (log *engineLog) relevant() []hit {
 		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.signature.Priority, b.signature.Priority),
 			cmp.Compare(log.foreign(a.signature), log.foreign(b.signature)), cmp.Compare(a.signature.order, b.signature.order))
 	})
+	// A client's bad request may sound like a bad flag.
+	log.hits = slices.DeleteFunc(log.hits, func(h hit) bool { return log.readyAt >= 0 && h.at > log.readyAt && h.signature.ofFlags() })
 	after := slices.DeleteFunc(slices.Clone(log.hits), func(h hit) bool { return h.at < log.readyAt })
 	if log.evidence.Running || slices.ContainsFunc(after, func(h hit) bool { return h.signature.cause() }) {
 		return after

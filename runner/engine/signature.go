@@ -55,6 +55,9 @@ func (s *signature) cause() bool {
 	return true
 }
 
+// ofFlags tells whether it is only said of the command line.
+func (s *signature) ofFlags() bool { return len(s.Phases) == 1 && s.Phases[0] == tuner.PhaseFlags }
+
 func (s *signature) matches(text string) bool {
 	return s.pattern.MatchString(text) && (s.unless == nil || !s.unless.MatchString(text))
 }
