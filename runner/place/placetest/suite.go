@@ -199,7 +199,9 @@ func exitEarly(t *testing.T, p place.Place) {
 
 func noCommand(t *testing.T, p place.Place) {
 	j, _ := job(t, "server")
-	j.Command = func(place.Slot) place.Command { return place.Command{Argv: []string{"no-such-engine"}, Env: []string{"PATH=/bin"}} }
+	j.Command = func(place.Slot) place.Command {
+		return place.Command{Argv: []string{"no-such-engine"}, Env: []string{"PATH=/bin"}}
+	}
 	if s, err := p.Start(t.Context(), j); !errors.Is(err, exec.ErrNotFound) {
 		t.Errorf("started %v, %v", s, err)
 	}
