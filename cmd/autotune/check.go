@@ -20,8 +20,7 @@ import (
 )
 
 type checkOptions struct {
-	json     bool
-	rehearse bool
+	json bool
 }
 
 func newCheck(w *world) *cobra.Command {

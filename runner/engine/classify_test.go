@@ -31,15 +31,6 @@ type verdict struct {
 
 func verdictOf(f Finding) verdict { return verdict{f.Signature, f.Reason, f.Phase, f.Retry} }
 
-func moveOf(f Finding, flag string) string {
-	for _, m := range f.Moves {
-		if m.Flag == flag {
-			return m.Move
-		}
-	}
-	return ""
-}
-
 type recorded struct {
 	file     string
 	evidence Evidence

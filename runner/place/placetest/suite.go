@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -46,7 +45,6 @@ type run struct {
 	t     *testing.T
 	lines chan string
 	log   string
-	stop  sync.Once
 }
 
 func job(t *testing.T, part string, more ...string) (place.Job, *run) {
