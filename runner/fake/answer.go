@@ -17,8 +17,8 @@ func (s *server) complete(chat bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		received := s.now()
 		s.touch()
-		s.inFlight.Add(1)
-		defer s.inFlight.Done()
+		s.inFlight.enter()
+		defer s.inFlight.leave()
 		body, err := readBody(r)
 		if err != nil {
 			return // the client went away

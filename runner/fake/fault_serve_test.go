@@ -94,7 +94,7 @@ func TestDeathUnderLoad(t *testing.T) {
 				}
 				want := map[string]int{"vllm": 1, "sglang": -int(syscall.SIGKILL)}[engineName]
 				if got := p.status(); got != want {
-					t.Errorf("exit status %d, want %d", got, want)
+					t.Errorf("exit status %d, want %d:\n%s", got, want, p.log())
 				}
 				f := p.verdict(engineName, want)
 				if reason != "" && string(f.Reason) != reason || f.Phase != "serve" && f.Phase != "load" {

@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"strconv"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -53,7 +52,7 @@ type server struct {
 	hung    atomic.Bool // nothing is served any more
 	touched atomic.Int64
 
-	inFlight sync.WaitGroup
+	inFlight handlers
 	ending   chan int // the exit status, once something decides it
 }
 
@@ -183,10 +182,8 @@ func (s *server) abort(why string) {
 
 // drain waits until the handlers are done, for at most so long.
 func (s *server) drain(limit time.Duration) {
-	done := make(chan struct{})
-	go func() { s.inFlight.Wait(); close(done) }()
 	select {
-	case <-done:
+	case <-s.inFlight.none():
 	case <-time.After(limit):
 	}
 }
