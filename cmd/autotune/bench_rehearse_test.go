@@ -108,7 +108,7 @@ func TestBenchQuickstart(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := mustRunner(t, s.assembly, s.spec.Seed)
-	r.machine.MemoryGiB = 44 // as in the spec's command
+	r.machine.GPU, r.machine.MemoryGiB = "L40S", 44.4 // as in the spec's command
 	_, best := r.best(1500, 8)
 	value, _ := r.truth(s.ranking()[0].Trial.Point)
 	fmt.Printf("quickstart: %.0f s (bar: 120 s); its best has a true value of %.0f, %.1f %% below the law's best %.0f (bar: 10 %%)\n",

@@ -65,9 +65,11 @@ func madeUp(a *assembly, n int) tuner.History {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var h tuner.History
 	for number := range n {
-		p, ok := a.problem.Space.Draw(rng, func(p space.Point) bool { return h.Taken()(p.Key()) })
-		if !ok {
-			break
+		var p space.Point
+		if number < len(a.problem.Baselines) {
+			p = a.problem.Baselines[number]
+		} else {
+			p, _ = a.problem.Space.Draw(rng, func(p space.Point) bool { return h.Taken()(p.Key()) })
 		}
 		t := tuner.Trial{Number: number, Point: p, Outcome: tuner.Outcome{Kind: tuner.Infeasible, Phase: tuner.PhaseLoad, Reason: tuner.ReasonMemory}}
 		if number%6 != 5 {
