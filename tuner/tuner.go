@@ -226,7 +226,11 @@ func (s *sitting) left() time.Duration {
 	if s.study.Budget.WallClock > 0 {
 		left = max(0, s.study.Budget.WallClock-s.spent())
 	}
-	if n := s.history.Finished(); s.study.Budget.Trials > n && n > 0 {
+	n := s.history.Finished()
+	if s.study.Budget.Trials > 0 && n >= s.study.Budget.Trials {
+		return 0
+	}
+	if s.study.Budget.Trials > n && n > 0 {
 		var sum time.Duration
 		for _, t := range s.history {
 			if t.Outcome.Kind != Running && t.Outcome.Kind != Interrupted && !t.Foreign {

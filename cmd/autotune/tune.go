@@ -95,6 +95,9 @@ func (w *world) introduce(s *opened, at sitting) {
 
 // conclude stores how the study stands, says it, and gives the exit status.
 func (w *world) conclude(ctx context.Context, s *opened, at sitting, end tuner.End, runErr error) error {
+	if study, err := s.db.ReadStudy(ctx); err == nil {
+		s.study = study // with the time that was spent
+	}
 	v := verdict{End: end}
 	ranked := s.ranking()
 	if len(ranked) > 0 {

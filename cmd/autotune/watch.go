@@ -45,11 +45,19 @@ func (v *watcher) Observe(p tuner.Progress) {
 		v.line(fmt.Sprintf("%s  %s", v.head(p), news(p)))
 	case p.Partial.Phase != v.phase:
 		v.phase = p.Partial.Phase
-		v.line(fmt.Sprintf("%s  %s %s", v.head(p), v.phase, p.Partial.Detail))
+		v.line(strings.TrimRight(fmt.Sprintf("%s  %s %s", v.head(p), v.phase, milestone(p.Partial.Detail)), " "))
 	}
 	if v.live && p.Partial != nil && !p.Ended && v.now().Sub(v.redrawn) >= redrawEvery {
 		v.redraw(p)
 	}
+}
+
+// milestone is what a line of an engine's log says, without who says it and when.
+func milestone(line string) string {
+	if _, text, ok := strings.Cut(line, "] "); ok {
+		line = text
+	}
+	return clip(line, 80)
 }
 
 func (v *watcher) head(p tuner.Progress) string {
