@@ -77,7 +77,11 @@ func (s *sitting) loop(ctx context.Context) (End, error) {
 		if err != nil {
 			return EndMachine, err
 		}
-		if err := s.Store.Begin(ctx, trial); err != nil {
+		err = s.Store.Begin(ctx, trial)
+		if errors.Is(err, ErrTaken) && s.reload(ctx) {
+			continue
+		}
+		if err != nil {
 			return s.stopped(ctx, fmt.Errorf("recording that trial %d begins: %w", trial.Number, err))
 		}
 		s.put(trial)
@@ -93,6 +97,16 @@ func (s *sitting) loop(ctx context.Context) (End, error) {
 			return s.stopped(ctx, err)
 		}
 	}
+}
+
+// reload reads the history again: another program has added a trial. False: there is nothing new, so that asking again would not help.
+func (s *sitting) reload(ctx context.Context) bool {
+	_, h, err := s.Store.Load(ctx)
+	if err != nil || len(h) <= len(s.history) {
+		return false
+	}
+	s.history = h
+	return true
 }
 
 func (s *sitting) stopped(ctx context.Context, err error) (End, error) {

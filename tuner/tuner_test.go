@@ -36,7 +36,7 @@ func (m *memory) history() tuner.History {
 
 func (m *memory) Begin(_ context.Context, t tuner.Trial) error {
 	if old, ok := m.trials[t.Number]; ok && old.Outcome.Kind != tuner.Interrupted {
-		return fmt.Errorf("number %d is taken", t.Number)
+		return fmt.Errorf("trial %d: %w", t.Number, tuner.ErrTaken)
 	}
 	m.trials[t.Number] = t
 	m.begun = append(m.begun, t.Number)
@@ -186,6 +186,19 @@ func TestBudgetOfTrials(t *testing.T) {
 	}
 	if b.store.trials[0].Origin != tuner.OriginBaseline || b.store.trials[1].Origin != tuner.OriginSearch {
 		t.Errorf("origins %q, %q", b.store.trials[0].Origin, b.store.trials[1].Origin)
+	}
+}
+
+// Another program, Optuna say, adds a trial while the study runs: its number is left out, and the study goes on.
+func TestANumberThatAnotherProgramTakes(t *testing.T) {
+	b := newBench(t)
+	b.runner.answers[1] = []answer{{outcome: measured(2), before: func() { b.store.trials[2] = tuner.Trial{Number: 2, Foreign: true} }}}
+	end, err := b.run(t.Context())
+	if err != nil || end != tuner.EndBudgetTrials {
+		t.Fatalf("ended %q, %v", end, err)
+	}
+	if want := []int{0, 1, 3, 4}; !slices.Equal(b.runner.ran, want) {
+		t.Errorf("ran %v, want %v", b.runner.ran, want)
 	}
 }
 

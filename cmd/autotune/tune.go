@@ -52,6 +52,7 @@ type sitting struct {
 // tune goes on with an opened study until it ends, and says how it stands. It closes the study file.
 func (w *world) tune(ctx context.Context, s *opened, at sitting) (err error) {
 	defer func() { err = errors.Join(err, s.db.Close()) }()
+	s.db.Waiting = func(message string) { fmt.Fprintf(w.err, "autotune: %s\n", message) }
 	ctx, stop := w.untilSignal(ctx)
 	defer stop()
 	defer w.twice(ctx)()
