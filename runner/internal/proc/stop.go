@@ -31,6 +31,9 @@ func (e *SurvivorsError) Error() string {
 func (p *Proc) Stop(grace time.Duration) error {
 	p.stop.Do(func() {
 		err := p.end(grace)
+		if err == nil {
+			<-p.done // it has left the process table; how it ended is known in a moment
+		}
 		if p.guard != nil {
 			p.guard.dismiss()
 		}
