@@ -61,6 +61,9 @@ func (a *attempt) stop(reason string, result load.Result) {
 // ended judges a server that did not last: by its log and its exit, and where they say nothing by what was seen of it.
 func (a *attempt) ended(why error, result load.Result, lines []string) engine.Finding {
 	phase := a.phase
+	if p, _ := a.news.standing(); !a.ready && later(p, phase) {
+		phase = p // the log may be ahead of what was reported
+	}
 	if phase == tuner.PhaseBench {
 		phase = tuner.PhaseServe // where the server is in a benchmark
 	}

@@ -33,6 +33,9 @@ func (a *attempt) serve(parent context.Context) (load.Result, error) {
 	before := a.counters(ctx)
 	a.enter(tuner.PhaseBench)
 	options.Observe = func(p load.Progress) string { return a.measuring(p, &progress) }
+	if word := options.Observe(load.Progress{Total: a.Workload.Requests}); word != "" {
+		return load.Result{Ending: load.Stopped, Stopped: word}, nil
+	}
 	result, err := load.Run(ctx, a.target, options)
 	if parent.Err() != nil {
 		return result, context.Cause(parent)

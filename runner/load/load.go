@@ -31,7 +31,7 @@ type Options struct {
 	// Observe is called once a second of the measurement's clock, from one goroutine; a text that is not empty ends the run. In law time it
 	// is called later, once all that happened up to that second is known, and an end is as of that second.
 	Observe func(Progress) (stop string)
-	// FailFast ends the run when the first so many requests that ended all failed; 0: never.
+	// FailFast ends the run when the workload's first so many requests all failed, and none succeeded before; 0: never.
 	FailFast int
 	// Silence ends the run when requests are in flight and for so long, on the wall clock, neither a token came nor a request ended: a
 	// server that hangs may still accept requests and send comments. 0: never (law time: a minute).

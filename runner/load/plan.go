@@ -98,7 +98,8 @@ func (h *horizon) low() time.Duration {
 	return h.at[h.owner]
 }
 
-// early finds out whether the first requests that ended all failed, in the order of their ends.
+// early finds out whether the workload's first requests all failed, and none succeeded before the last of them. A server that refuses a share
+// of the requests does so at once, while it still works on the others: so those that end first say little.
 type early struct {
 	limit   int // 0: never
 	failed  int
@@ -108,7 +109,7 @@ type early struct {
 }
 
 func (e *early) ended(r *metric.Record, end time.Duration) {
-	if e.limit > 0 && e.cut == nil {
+	if e.limit > 0 && e.cut == nil && (r.OK() || r.Index < e.limit) {
 		e.waiting = append(e.waiting, metric.Record{Index: r.Index, End: end, Error: r.Error})
 	}
 }

@@ -24,9 +24,9 @@ type wall struct {
 	wg    sync.WaitGroup
 }
 
-// wallTally counts, as Progress does; good are requests that succeeded.
+// wallTally counts, as Progress does; good are requests that succeeded, first those of the first ones that failed.
 type wallTally struct {
-	sent, done, good, failed, input, output, streamed atomic.Int64
+	first, sent, done, good, failed, input, output, streamed atomic.Int64
 }
 
 // wallTime sends every request at its instant and waits for the answers. It says what cut the run short, if anything did.
@@ -142,7 +142,8 @@ func (w *wall) ended(x *exchange, cut *cutOff) {
 	} else {
 		w.tally.failed.Add(1)
 	}
-	if done := w.tally.done.Add(1); w.FailFast > 0 && done >= int64(w.FailFast) && w.tally.good.Load() == 0 {
+	w.tally.done.Add(1)
+	if !rec.OK() && rec.Index < w.FailFast && w.tally.first.Add(1) == int64(w.FailFast) && w.tally.good.Load() == 0 {
 		w.end(cutFailed(w.FailFast))
 	}
 	if w.free != nil {

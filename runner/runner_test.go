@@ -1,0 +1,183 @@
+package runner_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"autotune/tuner"
+	"autotune/tuner/metric"
+)
+
+// TestFaults: each way of failing comes to its own end, in bounded time, with evidence, and leaves nothing behind.
+func TestFaults(t *testing.T) {
+	silent := func(t *trial) { t.config.Timeouts.Silence = time.Second }
+	late := func(t *trial) { t.config.Timeouts.Start = time.Second }
+	hang := func(t *trial) { t.config.Timeouts.Hang = time.Second }
+	for _, c := range []struct {
+		name, words string
+		set         func(*trial)
+		phase       tuner.Phase
+		reason      tuner.Reason
+		signature   string
+		evidence    string
+	}{
+		{"oom at load", "--clock law --fault oom-start=load", nil, tuner.PhaseLoad, tuner.ReasonMemory, "cuda_oom_torch", "CUDA out of memory"},
+		{"oom at capture", "--clock law --fault oom-start=capture", nil, tuner.PhaseCapture, tuner.ReasonMemory, "cuda_oom_torch", "CUDA out of memory"},
+		{"a flag refused", "--clock law --fault reject-flag=max-num-seqs", nil, tuner.PhaseFlags, tuner.ReasonInfeasible, "unrecognised", "--max-num-seqs"},
+		{"hangs at start", "--clock law --fault hang-start", silent, tuner.PhaseProfile, tuner.ReasonUnknown, "hang", "fell silent"},
+		{"never ready", "--clock law --fault slow-start=1h", late, tuner.PhaseLoad, tuner.ReasonUnknown, "slow_start", "not ready in time"},
+		{"says oom and lives on", "--clock law --fault log-oom-but-alive", nil, tuner.PhaseProfile, tuner.ReasonMemory, "cuda_oom_torch", "CUDA out of memory"},
+		{"well and gives nothing", "--clock law --fault health-200-but-hangs", hang, tuner.PhaseServe, tuner.ReasonUnknown, "hang", "gives no completion"},
+		{"hangs in serving", "--start-time 0s --fault hang-serve=5", hang, tuner.PhaseServe, tuner.ReasonUnknown, "hang", "nothing has come for 1s"},
+		{"refuses a half", "--clock law --fault refuse=0.5", nil, tuner.PhaseBench, tuner.ReasonInfeasible, "low_success", "12 of 24 requests succeeded"},
+		{"refuses all", "--clock law --fault refuse=1", nil, tuner.PhaseBench, tuner.ReasonInfeasible, "low_success", "0 of 24 requests succeeded"},
+		{"breaks a half", "--clock law --fault stream-error=0.5", nil, tuner.PhaseBench, tuner.ReasonInfeasible, "low_success", "12 stream"},
+		{"stops half too early", "--clock law --fault lengths=0.5", nil, tuner.PhaseBench, tuner.ReasonInfeasible, "low_success", "12 length"},
+		{"cuts connections", "--start-time 0s --fault cut=0.5", nil, tuner.PhaseBench, tuner.ReasonInfeasible, "low_success", "12 truncated"},
+		{"oom under load", "--clock law --fault oom-load=5", nil, tuner.PhaseServe, tuner.ReasonMemory, "cuda_oom_torch", "CUDA out of memory"},
+		{"dies under load", "--clock law --fault crash-after=5", nil, tuner.PhaseServe, tuner.ReasonTransient, "vllm_worker_died", "died unexpectedly"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newTrial(t, "vllm", strings.Fields(c.words)...)
+			if c.set != nil {
+				c.set(r)
+			}
+			o, err := r.run(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if o.Kind != tuner.Infeasible || o.Phase != c.phase || o.Reason != c.reason || o.Signature != c.signature {
+				t.Errorf("%s in %s, %s, %s; want infeasible in %s, %s, %s", o.Kind, o.Phase, o.Reason, o.Signature, c.phase, c.reason, c.signature)
+			}
+			if !strings.Contains(o.Evidence, c.evidence) {
+				t.Errorf("evidence %q, want %q in it", o.Evidence, c.evidence)
+			}
+			if _, err := os.Stat(filepath.Join(filepath.Dir(r.config.Logs), o.Run.Log)); err != nil {
+				t.Errorf("the log: %v", err)
+			}
+		})
+	}
+}
+
+// TestTheMachinesFault: what is no verdict on the configuration is an error, after new ports were tried.
+func TestTheMachinesFault(t *testing.T) {
+	for fault, signature := range map[string]string{"wrong-model-name": "wrong_server", "address-in-use": "port_in_use"} {
+		t.Run(fault, func(t *testing.T) {
+			_, err := newTrial(t, "vllm", "--clock", "law", "--fault", fault).run(t.Context())
+			var machine *tuner.MachineError
+			if !errors.As(err, &machine) || machine.Outcome.Signature != signature || machine.Outcome.Reason != tuner.ReasonEnvironment || machine.Outcome.Hint == "" {
+				t.Errorf("%v: %+v, want the machine's fault %s with a hint", err, machine, signature)
+			}
+		})
+	}
+}
+
+// TestMeasured: a server that works is measured, also one that does not want to end.
+func TestMeasured(t *testing.T) {
+	for _, engineName := range []string{"vllm", "sglang"} {
+		for _, words := range []string{"--clock law", "--clock law --fault ignore-sigterm", "--clock law --fault orphan", "--clock law --fault orphan=session", "--start-time 0s"} {
+			t.Run(engineName+" "+words, func(t *testing.T) {
+				r := newTrial(t, engineName, strings.Fields(words)...)
+				version := ""
+				var phases []tuner.Phase
+				r.observe = func(p tuner.Partial) tuner.Verdict {
+					if p.EngineVersion != "" {
+						version = p.EngineVersion
+					}
+					if len(phases) == 0 || phases[len(phases)-1] != p.Phase {
+						phases = append(phases, p.Phase)
+					}
+					return tuner.Verdict{}
+				}
+				o, err := r.run(t.Context())
+				if err != nil || o.Kind != tuner.Measured {
+					t.Fatalf("%s: %s, %v", o.Kind, o.Evidence, err)
+				}
+				checkMeasured(t, o, map[bool]metric.Clock{true: metric.Law, false: metric.Wall}[strings.Contains(words, "law")])
+				if version == "" || o.Run.EngineVersion != version {
+					t.Errorf("version %q observed, %q recorded", version, o.Run.EngineVersion)
+				}
+				if phases[len(phases)-1] != tuner.PhaseBench {
+					t.Errorf("phases %v", phases)
+				}
+				checkSecret(t, r, o)
+			})
+		}
+	}
+}
+
+func checkMeasured(t *testing.T, o tuner.Outcome, clock metric.Clock) {
+	t.Helper()
+	m := o.Measured
+	if m.Clock != clock || m.Share != 1 || len(m.Records) != 24 || m.Metrics["success_rate"] != 1 || m.Metrics["output_tokens"] != 24*8 || m.Metrics["input_tokens"] != 24*32 {
+		t.Errorf("clock %s, share %v, %d records, metrics %v", m.Clock, m.Share, len(m.Records), m.Metrics)
+	}
+	if len(o.Run.Argv) == 0 || o.Run.Host != "here" || o.Run.Started.IsZero() || len(o.Run.Phases) == 0 {
+		t.Errorf("run %+v", o.Run)
+	}
+}
+
+// checkSecret: what the server inherits is in nothing that is kept.
+func checkSecret(t *testing.T, r *trial, o tuner.Outcome) {
+	t.Helper()
+	text, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(text), secret) {
+		t.Errorf("the secret is in the outcome: %s", text)
+	}
+	err = filepath.WalkDir(r.config.Logs, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		kept, err := os.ReadFile(path)
+		if strings.Contains(string(kept), secret) {
+			t.Errorf("the secret is in %s", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestInterrupted: when a person stops the study, in whatever phase, the server is ended and the trial interrupted.
+func TestInterrupted(t *testing.T) {
+	for phase, words := range map[tuner.Phase]string{tuner.PhaseFlags: "--clock law", tuner.PhaseProfile: "--clock law --fault hang-start --fault ignore-sigterm", tuner.PhaseBench: "--start-time 0s --fault hang-serve=5"} {
+		t.Run(string(phase), func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			r := newTrial(t, "vllm", strings.Fields(words)...)
+			r.observe = func(p tuner.Partial) tuner.Verdict {
+				if p.Phase == phase {
+					cancel()
+				}
+				return tuner.Verdict{}
+			}
+			if o, err := r.run(ctx); o.Kind != tuner.Interrupted {
+				t.Errorf("%s, %v, want interrupted", o.Kind, err)
+			}
+		})
+	}
+}
+
+// TestStopped: an observer's verdict ends the benchmark, with what was measured.
+func TestStopped(t *testing.T) {
+	r := newTrial(t, "vllm", "--clock", "law")
+	r.config.Workload.Rate, r.config.Workload.Requests = 2, 60
+	r.observe = func(p tuner.Partial) tuner.Verdict {
+		return tuner.Verdict{Stop: p.Phase == tuner.PhaseBench && p.Done >= 10, Reason: "hopeless"}
+	}
+	o, err := r.run(t.Context())
+	if err != nil || o.Kind != tuner.Stopped || o.Evidence != "hopeless" || o.Share < 0.1 || o.Share > 0.5 || o.Measured == nil {
+		t.Errorf("%s, share %v, %q, %v", o.Kind, o.Share, o.Evidence, err)
+	}
+}
