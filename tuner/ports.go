@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"autotune/space"
+	"autotune/tuner/metric"
 )
 
 // ErrExhausted is what a sampler answers when no point is left to propose.
@@ -20,19 +21,44 @@ type Ask struct {
 	Seed   uint64 // the study's
 }
 
+// ProposalKind is what a suggestion is for. These words appear in JSON and never change.
+type ProposalKind string
+
+// The kinds of suggestions.
+const (
+	KindBaseline  ProposalKind = "baseline"  // an engine with nothing tuned
+	KindRecipe    ProposalKind = "recipe"    // listed in the spec, or found best by an earlier study
+	KindScreen    ProposalKind = "screen"    // spread over the space, before a model is asked
+	KindGain      ProposalKind = "gain"      // the model expects most of it: the only kind that the stop rule looks at
+	KindExplore   ProposalKind = "explore"   // the model knows little of it, though it is near the best
+	KindStructure ProposalKind = "structure" // another layout, which the model knows little of
+	KindRandom    ProposalKind = "random"    // by chance
+	KindSweep     ProposalKind = "sweep"     // the next step of a fixed order
+)
+
 // Proposal is a suggestion and the reasons for it; it is stored with the trial.
 type Proposal struct {
-	Point     space.Point           `json:"-"`
-	Why       string                `json:"why,omitempty"`
-	Predicted map[string]Prediction `json:"predicted,omitempty"` // by metric
-	PRun      float64               `json:"p_run,omitempty"`     // probability that it runs
-	Gain      float64               `json:"gain,omitempty"`      // expected, as a share of the best
+	Point space.Point `json:"-"`
+	// Kind may be left empty by a sampler that has no model; the loop fills in baselines and recipes.
+	Kind ProposalKind `json:"kind,omitempty"`
+	// Why is a sentence's worth of reason, for people.
+	Why string `json:"why,omitempty"`
+	// Predicted holds what a model expects of the measurement, by metric: of the objective, and of the metrics that are bounded.
+	Predicted map[string]Prediction `json:"predicted,omitempty"`
+	// PRun is the probability that the server runs and the measurement passes the gate; 0 when the sampler has no idea.
+	PRun float64 `json:"p_run,omitempty"`
+	// Gain is the expected improvement over the best, as a share of it (0.02 is two hundredths), the chances that it fails or breaks a bound
+	// already priced in; at least 0. It has a meaning for KindGain alone.
+	Gain float64 `json:"gain,omitempty"`
 }
 
-// Prediction is a normal distribution over a metric.
+// Prediction is a log-normal distribution of what will be measured at a point, made before it is.
 type Prediction struct {
+	// Mean is the median, in the metric's own unit; above 0.
 	Mean float64 `json:"mean"`
-	SD   float64 `json:"sd"`
+	// SD is the standard deviation of the natural logarithm of the metric, the model's doubt and the noise of one measurement together: nine
+	// measurements in ten are expected between Mean*exp(-1.645 SD) and Mean*exp(1.645 SD).
+	SD float64 `json:"sd"`
 }
 
 // Sampler proposes points: a pure function of the problem, the history and the ask. Its random source is made from
@@ -63,7 +89,12 @@ type Partial struct {
 	Share   float64       // of the workload
 	Detail  string        // one line for people: the engine's last milestone, a retry
 	Metrics map[string]float64
-	Argv    []string // known from the first event on
+	// Workload, Requests and Pace are known in the phase bench: whose requests these are, how each of the workload's requests stands, by index,
+	// and how many generated tokens came up to each report since the one before.
+	Workload string
+	Requests []metric.Sight
+	Pace     []metric.Event
+	Argv     []string // known from the first event on
 	// EngineVersion is what the running server says it is; known once it is ready.
 	EngineVersion string
 	Location      string // the log's path
@@ -72,8 +103,22 @@ type Partial struct {
 // Verdict ends a trial early, or lets it go on.
 type Verdict struct {
 	Stop   bool
-	Reason string
+	Reason string // for people: what will come of the trial at most, and why that is not enough
+	// Rule is the name of the stopper's rule: RuleHopeless or RuleBroken; empty where something else ended the trial.
+	Rule string
+	// Report says that the stopper only reports: Stop is false, and the trial goes on as if nothing had been said.
+	Report bool
+	// Share is how much of the run had been seen, 0 to 1, and Expected what its metrics would have come to: the fairest guess. Both are there with
+	// a Rule.
+	Share    float64
+	Expected map[string]float64
 }
+
+// The rules by which a trial is cut short. These words appear in JSON and never change.
+const (
+	RuleHopeless = "hopeless" // it cannot become the best any more
+	RuleBroken   = "broken"   // it has broken a bound, or the gate, for certain
+)
 
 // Stopper tells whether a running trial is certainly not worth finishing; pure.
 type Stopper interface {
