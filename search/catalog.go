@@ -15,6 +15,7 @@ var catalog = []struct {
 }{
 	{"random", func() tuner.Sampler { return random{} }},
 	{"tpe", func() tuner.Sampler { return newTPE() }},
+	{"one-at-a-time", func() tuner.Sampler { return oneAtATime{} }},
 	{"goptuna-tpe", func() tuner.Sampler { return goptunaTPE{} }},
 }
 
