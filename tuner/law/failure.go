@@ -108,6 +108,15 @@ func (s *Simulation) slack() float64 {
 
 // serveFailure says whether a step of so many tokens, over all ranks, is the server's last.
 func (s *Simulation) serveFailure(now time.Duration, tokens int, ranks []*rank) *Failure {
+	running := 0
+	for _, k := range ranks {
+		running = max(running, k.running())
+	}
+	return s.overload(now, tokens, running)
+}
+
+// overload is serveFailure where at most so many sequences run on a rank.
+func (s *Simulation) overload(now time.Duration, tokens, running int) *Failure {
 	if wanted := float64(tokens) * s.memory.perToken; wanted > s.room {
 		f := s.failure("serve", "cuda_oom_torch", fmt.Sprintf("a step of %d tokens needs %.1f GiB beside the static pool, which leaves %.1f", tokens, wanted, s.room),
 			"Scheduler hit an exception: Traceback (most recent call last):", "torch.OutOfMemoryError: "+s.cudaOOM(wanted/4, s.room-wanted*3/4))
@@ -118,10 +127,6 @@ func (s *Simulation) serveFailure(now time.Duration, tokens int, ranks []*rank) 
 		return nil
 	}
 	// Each drafted token of a linear-attention layer keeps a state of its own, which no release planned for when it was measured.
-	running := 0
-	for _, k := range ranks {
-		running = max(running, k.running())
-	}
 	if wanted := float64(running*s.cfg.Draft) * s.memory.stateB / gib; wanted > s.memory.cache {
 		f := s.failure("serve", "illegal_access", fmt.Sprintf("the states of %d drafting sequences need %.1f GiB and the cache has %.1f", running, wanted, s.memory.cache),
 			"torch.AcceleratorError: CUDA error: an illegal memory access was encountered",

@@ -9,6 +9,8 @@ import (
 type Perturb struct {
 	Seed uint64
 	Size float64 // largest relative change of a coefficient, for example 0.3
+	// Least is the smallest relative change; 0.05 and a Size of 0.3 move every coefficient by 5 to 30 %, up or down.
+	Least float64
 }
 
 // apply returns the model with its coefficients changed.
@@ -24,7 +26,8 @@ func (p *Perturb) apply(m model) model {
 func (p *Perturb) change(m model) model {
 	r := rand.New(rand.NewPCG(p.Seed, 0x70657274))
 	for _, f := range m.coefficient.each() {
-		*f *= math.Exp((2*r.Float64() - 1) * math.Log1p(p.Size))
+		x := 2*r.Float64() - 1
+		*f *= math.Exp(math.Copysign(math.Log1p(p.Least), x) + x*(math.Log1p(p.Size)-math.Log1p(p.Least)))
 	}
 	return m
 }
