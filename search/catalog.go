@@ -16,6 +16,7 @@ var catalog = []struct {
 	{"random", func() tuner.Sampler { return random{} }},
 	{"tpe", func() tuner.Sampler { return newTPE() }},
 	{"one-at-a-time", func() tuner.Sampler { return oneAtATime{} }},
+	{"sobol", func() tuner.Sampler { return sobol{} }},
 	{"goptuna-tpe", func() tuner.Sampler { return goptunaTPE{} }},
 }
 

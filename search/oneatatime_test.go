@@ -127,7 +127,9 @@ func TestOneAtATimeKeepsWhatImproves(t *testing.T) {
 
 // TestOneAtATimeGoesOnBesideARunningTrial: what runs is no improvement yet; once it is one, the walk goes on from there.
 func TestOneAtATimeGoesOnBesideARunningTrial(t *testing.T) {
-	surface := line(t, func(n, _ int64, kind string) float64 { return float64(n) + map[string]float64{"a": 1, "b": 0, "c": 0}[kind] })
+	surface := line(t, func(n, _ int64, kind string) float64 {
+		return float64(n) + map[string]float64{"a": 1, "b": 0, "c": 0}[kind]
+	})
 	s := sampler(t, "one-at-a-time")
 	const seed = 1 // which begins with n
 	h := searchtest.Study(t, s, surface, seed, 2)
