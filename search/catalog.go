@@ -17,6 +17,7 @@ var catalog = []struct {
 	{"tpe", func() tuner.Sampler { return newTPE() }},
 	{"one-at-a-time", func() tuner.Sampler { return oneAtATime{} }},
 	{"sobol", func() tuner.Sampler { return sobol{} }},
+	{"grid", func() tuner.Sampler { return grid{} }},
 	{"goptuna-tpe", func() tuner.Sampler { return goptunaTPE{} }},
 }
 
