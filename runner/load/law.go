@@ -141,7 +141,9 @@ func (l *law) look() (*cutOff, time.Duration) {
 		if l.Observe == nil {
 			continue
 		}
-		if word := l.Observe(l.tally.until(l.observed+l.second, len(l.requests))); word != "" {
+		p := l.tally.until(l.observed+l.second, len(l.requests))
+		p.Requests = l.sights.at(p.Elapsed)
+		if word := l.Observe(p); word != "" {
 			return cutStop(word), l.observed + l.second
 		}
 	}
@@ -192,6 +194,7 @@ func (l *law) send(i int, due time.Duration) {
 	x.now = func() time.Duration { return 0 }
 	x.heard = func(tokens int, at time.Duration) {
 		l.tally.stream(x.chunk.stamps)
+		l.sights.look(x.rec, false)
 		l.news <- news{index: i, at: at}
 	}
 	x.ended = func(cut *cutOff) { l.ended(x, cut) }
@@ -216,6 +219,7 @@ func (l *law) ended(x *exchange, cut *cutOff) {
 	}
 	if l.whole[rec.Index] = cut == nil; cut == nil {
 		l.tally.finish(rec)
+		l.sights.look(rec, true)
 	}
 	l.news <- news{index: rec.Index, at: end, ended: true}
 }

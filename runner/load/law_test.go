@@ -248,6 +248,7 @@ func TestLawProgress(t *testing.T) {
 		at := time.Duration(i+1) * time.Second
 		want := Progress{Elapsed: at, Total: 100}
 		for _, r := range result.Records {
+			want.Requests = append(want.Requests, r.Sight(at))
 			if r.Sent <= at {
 				want.Sent++
 			}

@@ -76,6 +76,7 @@ type Progress struct {
 	OutputTokens   int
 	StreamedTokens int // events' tokens so far, of all requests
 	Share          float64
+	Requests       []metric.Sight // by index
 }
 
 // Run sends the workload and records every request. When ctx ends, it returns what it has with ctx's error. Any other error says that

@@ -20,6 +20,7 @@ type run struct {
 	digests  []workload.Digest // of what was sent
 	whole    []bool            // requests that ended by themselves
 	spread   []bool            // requests whose tokens were spread over their events
+	sights   *sights
 }
 
 func newRun(t Target, o Options) (*run, error) {
@@ -35,7 +36,7 @@ func newRun(t Target, o Options) (*run, error) {
 		return nil, fmt.Errorf("the workload %s cannot be sent: it has no requests", o.Spec.Name)
 	}
 	r := &run{Options: o, client: newClient(t), second: time.Second, requests: requests, records: make([]metric.Record, n),
-		digests: make([]workload.Digest, n), whole: make([]bool, n), spread: make([]bool, n)}
+		digests: make([]workload.Digest, n), whole: make([]bool, n), spread: make([]bool, n), sights: newSights(requests)}
 	for i, q := range requests {
 		if q.Index != i || q.Arrival < 0 || i > 0 && q.Arrival < requests[i-1].Arrival {
 			return nil, fmt.Errorf("the workload %s cannot be sent: request %d has index %d and arrives at %v; indexes count from 0, arrivals ascend", o.Spec.Name, i, q.Index, q.Arrival)
@@ -56,6 +57,7 @@ func (r *run) begin(i int, m message, sent, lag time.Duration) *metric.Record {
 	rec.Error, rec.Sent, rec.Lag = "", sent, lag
 	rec.Tokens = make([]metric.Event, 0, min(rec.AskedOut, 1<<12))
 	r.digests[i] = m.digest
+	r.sights.look(rec, false)
 	return rec
 }
 

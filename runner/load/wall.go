@@ -124,6 +124,9 @@ func (w *wall) send(q workload.Request, m message, free time.Duration) {
 	x.heard = func(tokens int, at time.Duration) {
 		w.tally.streamed.Add(int64(tokens))
 		w.heard.Store(int64(at))
+		if len(x.rec.Tokens) == 1 {
+			w.sights.look(x.rec, false)
+		}
 	}
 	x.ended = func(cut *cutOff) { w.ended(x, cut) }
 	w.client.talk(ctx, x)
@@ -134,6 +137,7 @@ func (w *wall) ended(x *exchange, cut *cutOff) {
 	rec := x.rec
 	w.heard.Store(int64(rec.End))
 	w.whole[rec.Index] = cut == nil || cut.ending == ""
+	w.sights.look(rec, true)
 	w.spread[rec.Index] = x.answer.spread
 	if rec.OK() {
 		w.tally.good.Add(1)
@@ -183,9 +187,11 @@ func (w *wall) watch() {
 
 func (w *wall) progress() Progress {
 	t, total := &w.tally, len(w.requests)
-	p := Progress{Elapsed: w.now(), Total: total, Failed: int(t.failed.Load()), InputTokens: int(t.input.Load()),
+	p := Progress{Total: total, Failed: int(t.failed.Load()), InputTokens: int(t.input.Load()),
 		OutputTokens: int(t.output.Load()), StreamedTokens: int(t.streamed.Load())}
 	p.Done, p.Sent = int(t.done.Load()), int(t.sent.Load())
 	p.Share = float64(p.Done) / float64(total)
+	p.Elapsed = w.now()
+	p.Requests = w.sights.at(p.Elapsed) // last: whoever is counted as done is seen as done
 	return p
 }

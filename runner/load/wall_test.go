@@ -206,6 +206,16 @@ func TestObserverStops(t *testing.T) {
 	if got := classes(result.Records); got[""] != 20 || got[metric.ErrCancelled] != 10 || got[metric.ErrUnsent] != 20 {
 		t.Errorf("%v", got)
 	}
+	states := map[metric.State]int{}
+	for i, v := range p.Requests {
+		states[v.State]++
+		if r := result.Records[i]; r.OK() && v != r.Sight(p.Elapsed) {
+			t.Errorf("request %d was seen as %+v, its record is %+v", i, v, r)
+		}
+	}
+	if states[metric.Succeeded] != 20 || states[metric.Waiting]+states[metric.Unsent] != 30 {
+		t.Errorf("the requests were seen as %v", states)
+	}
 }
 
 func TestInterrupted(t *testing.T) {
