@@ -17,6 +17,7 @@ type inputs struct {
 	Catalog  string      `json:"catalog"`  // of the engine definitions
 	Folder   string      `json:"folder"`   // of the spec: relative dataset paths start there
 	Host     engine.Host `json:"host"`
+	Sampler  string      `json:"sampler,omitempty"` // that the study began with
 	Rehearse bool        `json:"rehearse,omitempty"`
 	Noise    float64     `json:"noise,omitempty"` // of a rehearsal
 	FileHash string      `json:"file_hash,omitempty"`

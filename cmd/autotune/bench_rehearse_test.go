@@ -124,7 +124,7 @@ func TestBenchQuickstart(t *testing.T) {
 // assembled is a spec under another seed, as `run --rehearse` would assemble it.
 func assembled(t *testing.T, text []byte, seed uint64) *assembly {
 	t.Helper()
-	reseeded := bytes.Replace(text, []byte("\nseed: 42"), fmt.Appendf(nil, "\nseed: %d", seed), 1)
+	reseeded := bytes.Replace(text, []byte("\nsearch: {seed: 42}"), fmt.Appendf(nil, "\nsearch: {seed: %d}", seed), 1)
 	spec, err := studyfile.Parse("glm.yaml", reseeded)
 	if err != nil {
 		t.Fatal(err)

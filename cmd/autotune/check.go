@@ -64,7 +64,7 @@ type excluded struct {
 const censusLimit = 20_000
 
 func runCheck(w *world, path string, o checkOptions) error {
-	spec, err := readSpec(path)
+	spec, err := readSpec(path, "")
 	if err == nil {
 		var a *assembly
 		if a, err = assemble(spec, w.newInputs(spec, path)); err == nil {
@@ -85,26 +85,13 @@ func runCheck(w *world, path string, o checkOptions) error {
 	return &exitError{code: exitUsage, err: errors.New("")}
 }
 
-// readSpec reads and parses a spec file.
-func readSpec(path string) (*studyfile.Spec, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, trying(usage("reading the spec: %w", err), "autotune init writes a spec to start from")
-	}
-	spec, err := studyfile.Parse(path, text)
-	if err != nil {
-		return nil, &exitError{code: exitUsage, err: err}
-	}
-	return spec, nil
-}
-
 // newInputs says what a new study on this machine is made from.
 func (w *world) newInputs(spec *studyfile.Spec, path string) inputs {
 	folder, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {
 		folder = filepath.Dir(path)
 	}
-	return inputs{Autotune: version, Catalog: engine.CatalogVersion, Folder: folder, Host: engine.Host{GPUs: spec.GPUs}}
+	return inputs{Autotune: version, Catalog: engine.CatalogVersion, Folder: folder, Sampler: spec.Sampler, Host: engine.Host{GPUs: spec.GPUs}}
 }
 
 func checkAssembly(a *assembly) checkReport {

@@ -99,11 +99,11 @@ func reopen(ctx context.Context, w *world, db *store.DB, o resumeOptions) (*open
 func (o resumeOptions) revise(w *world, study tuner.Study) (*tuner.Study, error) {
 	changed := false
 	if o.spec != "" {
-		now, err := readSpec(o.spec)
+		old, in, err := storedSpec(study)
 		if err != nil {
 			return nil, err
 		}
-		old, err := studyfile.Parse(study.Source, study.Spec)
+		now, err := readSpec(o.spec, in.Sampler)
 		if err != nil {
 			return nil, err
 		}

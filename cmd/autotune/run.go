@@ -40,7 +40,7 @@ about a second. Its figures say nothing about real hardware.` + exitStatuses(sta
 }
 
 func runRun(ctx context.Context, w *world, path string, o runOptions) error {
-	spec, err := readSpec(path)
+	spec, err := readSpec(path, "")
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func taken(ctx context.Context, path string, a *assembly) error {
 	if err = errors.Join(err, db.Close()); err != nil {
 		return storeError(err)
 	}
-	old, err := studyfile.Parse(study.Source, study.Spec)
+	old, _, err := storedSpec(study)
 	if err != nil {
 		return trying(usage("%s exists, and holds a study whose spec this version cannot read", path), "another name with --study")
 	}

@@ -9,7 +9,6 @@ import (
 	"autotune/search"
 	"autotune/store"
 	"autotune/tuner"
-	"autotune/tuner/studyfile"
 )
 
 // opened is a study file with its problem bound.
@@ -57,13 +56,9 @@ func (o *opened) read(ctx context.Context) error {
 
 // reassemble makes the problem of a stored study.
 func reassemble(study tuner.Study) (*assembly, error) {
-	var in inputs
-	if err := json.Unmarshal(study.Inputs, &in); err != nil {
-		return nil, fmt.Errorf("reading the study's inputs: %w", err)
-	}
-	spec, err := studyfile.Parse(study.Source, study.Spec)
+	spec, in, err := storedSpec(study)
 	if err != nil {
-		return nil, fmt.Errorf("the spec in the study file is not one that this version reads: %w", err)
+		return nil, err
 	}
 	return assemble(spec, in)
 }

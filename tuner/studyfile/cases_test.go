@@ -131,17 +131,51 @@ var errorCases = []struct {
 	{[]string{`bench: {tool: bultin}`}, []string{
 		`16:15: bench.tool: unknown word: found bultin; allowed: builtin; did you mean "builtin"?`,
 	}},
-	{[]string{`sampler: gp`}, []string{
-		`16:10: sampler: unknown word: found gp; allowed: random, tpe, goptuna-tpe`,
+	{[]string{`search: {sampler: annealing}`}, []string{
+		`16:19: search.sampler: unknown word: found annealing; allowed: random, tpe, one-at-a-time`,
+	}},
+	{[]string{`search: {sampler: tpee, seed: -1}`}, []string{
+		`16:19: search.sampler: unknown word: found tpee; allowed: random, tpe, one-at-a-time; did you mean "tpe"?`,
+		`16:31: search.seed: not a seed: found -1; allowed: an integer from 0 to 18446744073709551615`,
+	}},
+	{[]string{`search: {seed: 18446744073709551616}`}, []string{
+		`16:16: search.seed: not a seed: found 18446744073709551616; allowed: an integer from 0 to 18446744073709551615`,
+	}},
+	{[]string{`search: {startup: 5, smapler: tpe}`}, []string{
+		`16:10: search.startup: unknown key; allowed: sampler, seed, start_from, stoppers, stop`,
+		`16:22: search.smapler: unknown key; did you mean "sampler"?`,
+	}},
+	{[]string{`search: tpe`}, []string{
+		`16:9: search: wrong type: found tpe; allowed: a mapping with the keys sampler, seed, start_from, stoppers, stop`,
+	}},
+	{[]string{`search: {start_from: [a.db, "", b.db, a.db, [c.db]], stoppers: sometimes}`}, []string{
+		`16:29: search.start_from[1]: the text is empty; allowed: the study files of earlier studies, such as [other.db]`,
+		`16:39: search.start_from[3]: the study file is listed twice: found a.db`,
+		`16:45: search.start_from[4]: wrong type: found a list; allowed: the study files of earlier studies, such as [other.db]`,
+		`16:64: search.stoppers: unknown word: found sometimes; allowed: on, off, report`,
+	}},
+	{[]string{`search: {stoppers: reports, stop: never}`}, []string{
+		`16:20: search.stoppers: unknown word: found reports; allowed: on, off, report; did you mean "report"?`,
+		`16:35: search.stop: wrong type: found never; allowed: a share below 1, such as 1% or 0.01; off for no such end`,
+	}},
+	{[]string{`search: {stop: 1}`}, []string{
+		`16:16: search.stop: out of range: found 1; allowed: a share below 1, such as 1% or 0.01; off for no such end`,
+	}},
+	{[]string{`search: {stop: 100%}`}, []string{
+		`16:16: search.stop: out of range: found 100%; allowed: a share below 1, such as 1% or 0.01; off for no such end`,
+	}},
+	{[]string{`search: {stop: -1%}`}, []string{
+		`16:16: search.stop: out of range: found -1%; allowed: a share below 1, such as 1% or 0.01; off for no such end`,
+	}},
+	{[]string{`search: {sampler: tpe, seed: 1}`, `sampler: tpe`, `seed: 1`}, []string{
+		`17:1: sampler: stands under search already, on line 16; allowed: one of the two: the one under search is the present spelling`,
+		`18:1: seed: stands under search already, on line 16; allowed: one of the two: the one under search is the present spelling`,
 	}},
 	{[]string{`sampler: tpee`}, []string{
-		`16:10: sampler: unknown word: found tpee; allowed: random, tpe, goptuna-tpe; did you mean "tpe"?`,
+		`16:10: sampler: unknown word: found tpee; allowed: random, tpe, one-at-a-time; did you mean "tpe"?`,
 	}},
 	{[]string{`seed: -1`}, []string{
 		`16:7: seed: not a seed: found -1; allowed: an integer from 0 to 18446744073709551615`,
-	}},
-	{[]string{`seed: 18446744073709551616`}, []string{
-		`16:7: seed: not a seed: found 18446744073709551616; allowed: an integer from 0 to 18446744073709551615`,
 	}},
 	{[]string{`reference: vllm`}, []string{
 		`16:12: reference: unknown word: found vllm; allowed: sglang`,
@@ -272,14 +306,11 @@ var errorCases = []struct {
 	{[]string{`records: some`}, []string{
 		`16:10: records: unknown word: found some; allowed: full, requests`,
 	}},
-	{[]string{`search: {startup: 5}`}, []string{
-		`16:1: search: not available in this version: settings of a search; sampler and seed stand at the top`,
-	}},
 	{[]string{`guards: {x: 1}`}, []string{
 		`16:1: guards: not available in this version: guards; a workload says role: guard`,
 	}},
 	{[]string{`verify: true`}, []string{
-		`16:1: verify: unknown key; allowed: name, model, gpus, objective, gate, workloads, engines, require, recipes, reference, sampler, seed, budget, timeouts, records, bench`,
+		`16:1: verify: unknown key; allowed: name, model, gpus, objective, gate, workloads, engines, require, recipes, reference, search, budget, timeouts, records, bench`,
 	}},
 	{[]string{`gpus: 0`, `objective: {maximize: total_token_throughput_per_gpu}`}, []string{
 		`4:23: objective.maximize: undefined: the study has no GPUs (gpus: 0): found total_token_throughput_per_gpu`,
@@ -294,9 +325,9 @@ var errorCases = []struct {
 	{[]string{`name: *x`}, []string{
 		`1:7: YAML aliases (*) are not supported: write the value out; a text that begins with * stands in quotes`,
 	}},
-	{[]string{`gpus: eight`, `budget: {trials: 0}`, `sampler: gp`}, []string{
+	{[]string{`gpus: eight`, `budget: {trials: 0}`, `search: {sampler: grid}`}, []string{
 		`3:7: gpus: wrong type: found eight; allowed: an integer from 0 to 4096`,
 		`15:18: budget.trials: out of range: found 0; allowed: an integer from 1 to 1000000`,
-		`16:10: sampler: unknown word: found gp; allowed: random, tpe, goptuna-tpe`,
+		`16:19: search.sampler: unknown word: found grid; allowed: random, tpe, one-at-a-time`,
 	}},
 }

@@ -25,8 +25,11 @@ func DiffText(old, now *Spec) []string {
 	d.list("require", ruleTexts(old.Require), ruleTexts(now.Require))
 	d.list("recipes", recipeTexts(old.Recipes), recipeTexts(now.Recipes))
 	d.word("reference", old.Reference, now.Reference)
-	d.word("sampler", old.Sampler, now.Sampler)
-	d.word("seed", fmt.Sprint(old.Seed), fmt.Sprint(now.Seed))
+	d.word("search.sampler", old.Sampler, now.Sampler)
+	d.word("search.seed", fmt.Sprint(old.Seed), fmt.Sprint(now.Seed))
+	d.list("search.start_from", old.StartFrom, now.StartFrom)
+	d.word("search.stoppers", old.Stoppers, now.Stoppers)
+	d.word("search.stop", stopText(old.StopGain), stopText(now.StopGain))
 	d.word("budget.trials", limit(old.Budget.Trials), limit(now.Budget.Trials))
 	d.word("budget.wall_clock", limit(old.Budget.WallClock), limit(now.Budget.WallClock))
 	d.word("budget.failures_in_a_row", limit(old.Budget.FailureRow), limit(now.Budget.FailureRow))
@@ -44,6 +47,14 @@ func limit[T int | time.Duration](v T) string {
 		return "no limit"
 	}
 	return fmt.Sprint(v)
+}
+
+// stopText writes the gain that ends a search as in a spec.
+func stopText(gain float64) string {
+	if gain == 0 {
+		return "off"
+	}
+	return fmt.Sprintf("%.4g%%", 100*gain)
 }
 
 func bounds(g tuner.Goal) []string {

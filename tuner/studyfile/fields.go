@@ -48,6 +48,8 @@ type field struct {
 	need string
 	// lacks says what the key would do, when this version cannot do it: the key is refused by name.
 	lacks string
+	// formerly marks a key of specs of before, which is still read and no longer told of.
+	formerly bool
 }
 
 // fields reads a mapping strictly: an unknown key, a key of a later version and a missing one are errors.
@@ -94,7 +96,7 @@ func (r *reader) unknownKey(e entry, p path, fields []field) {
 func fieldNames(fields []field) string {
 	var names []string
 	for _, f := range fields {
-		if f.lacks == "" {
+		if f.lacks == "" && !f.formerly {
 			names = append(names, f.name)
 		}
 	}

@@ -35,7 +35,7 @@ func FuzzParse(f *testing.F) {
 }
 
 func checkParse(t *testing.T, text []byte) {
-	spec, err := studyfile.Parse("s.yaml", text)
+	spec, err := known.Parse("s.yaml", text)
 	if err == nil {
 		checkSpec(t, spec)
 		return

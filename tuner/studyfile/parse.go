@@ -2,6 +2,7 @@ package studyfile
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -17,6 +18,9 @@ const (
 	DefaultTrials     = 60 // when the budget says neither trials nor wall_clock
 	DefaultFailureRow = 20
 	DefaultSampler    = "tpe"
+	DefaultStoppers   = StoppersOn
+	// DefaultStopGain is less than what two measurements of one configuration differ by.
+	DefaultStopGain = 0.01
 	// DefaultWarmup is how many requests are sent and dropped before a measurement; never more than the workload holds or its cap lets run at once.
 	DefaultWarmup = 16
 	// DefaultWallLimit ends a measurement: the slowest published configuration of the balanced workload took 45 minutes.
@@ -28,19 +32,19 @@ var DefaultTimeouts = Timeouts{Start: time.Hour, Silence: 25 * time.Minute, Stop
 
 // Known is what a spec's words are checked against.
 type Known struct {
-	// Engines and Samplers that there are.
+	// Engines and Samplers that there are; without Samplers any word is taken for one.
 	Engines, Samplers []string
+	// Sampler is that of a spec which names none; empty for DefaultSampler.
+	Sampler string
 	// Canonical gives the one name of a flag that an engine knows by several; nil when every name is taken as it is written.
 	Canonical func(engine, flag string) string
 }
 
-// Names are those of this version.
-var Names = Known{
-	Engines:  []string{"vllm", "sglang"},
-	Samplers: []string{"random", "tpe", "goptuna-tpe"},
-}
+// Names are the engines of this version; who searches knows the samplers.
+var Names = Known{Engines: []string{"vllm", "sglang"}}
 
 // Parse reads a spec. source is its file's name, for messages. The error is Errors: everything that is wrong, by position.
+// The sampler's name is not looked at: see Known.
 func Parse(source string, text []byte) (*Spec, error) { return Names.Parse(source, text) }
 
 // Parse reads a spec as the function Parse does, with these names known.
@@ -62,8 +66,8 @@ func (k Known) Parse(source string, text []byte) (*Spec, error) {
 
 // spec reads the whole document: what stands by itself first, then what refers to it.
 func (r *reader) spec(s *Spec, root *node) {
-	s.Gate, s.Sampler, s.Seed, s.Records, s.Timeouts = DefaultGate, DefaultSampler, DefaultSeed, RecordsFull, DefaultTimeouts
-	s.GPUs = -1
+	s.Gate, s.Records, s.Timeouts, s.GPUs = DefaultGate, RecordsFull, DefaultTimeouts, -1
+	s.Sampler, s.Seed, s.Stoppers, s.StopGain = cmp.Or(r.known.Sampler, DefaultSampler), DefaultSeed, DefaultStoppers, DefaultStopGain
 	var objective, workloads, engines, require, recipes, reference *node
 	r.fields(root, nil,
 		field{name: "name", read: r.studyName(&s.Name)},
@@ -76,16 +80,17 @@ func (r *reader) spec(s *Spec, root *node) {
 		field{name: "require", read: keep(&require)},
 		field{name: "recipes", read: keep(&recipes)},
 		field{name: "reference", read: keep(&reference)},
-		field{name: "sampler", read: r.oneOf(&s.Sampler, r.known.Samplers...)},
-		field{name: "seed", read: r.seed(&s.Seed)},
+		field{name: "search", read: r.search(s)},
+		field{name: "sampler", read: r.sampler(&s.Sampler), formerly: true},
+		field{name: "seed", read: r.seed(&s.Seed), formerly: true},
 		field{name: "budget", read: r.budget(s)},
 		field{name: "timeouts", read: r.timeouts(&s.Timeouts)},
 		field{name: "records", read: r.oneOf(&s.Records, RecordsFull, RecordsRequests)},
 		field{name: "bench", read: r.bench},
 		field{name: "guards", lacks: "guards; a workload says role: guard"},
 		field{name: "confirm", lacks: "measuring the best few again"},
-		field{name: "search", lacks: "settings of a search; sampler and seed stand at the top"},
 	)
+	r.once("sampler", "seed")
 	if s.Budget.Trials == 0 && s.Budget.WallClock == 0 {
 		s.Budget.Trials = DefaultTrials
 	}

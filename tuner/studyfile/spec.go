@@ -33,8 +33,14 @@ type Spec struct {
 	// Sampler is the name of who proposes.
 	Sampler string
 	// Seed makes every random choice of the study, together with a trial's number.
-	Seed   uint64
-	Budget tuner.Budget
+	Seed uint64
+	// StartFrom names earlier study files, whose best configurations are tried early. A relative path is relative to the folder of the spec.
+	StartFrom []string
+	// Stoppers says what becomes of a running trial that is certainly not worth finishing: StoppersOn, StoppersOff or StoppersReport.
+	Stoppers string
+	// StopGain ends the study once its model expects less than this share of the best from its own proposals; 0: no such end.
+	StopGain float64
+	Budget   tuner.Budget
 	// Reference names the engine whose baseline gains are counted from; the first engine when the spec does not say.
 	Reference string
 	// Recipes are configurations that the author wants tried right after the baselines.

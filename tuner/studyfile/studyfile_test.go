@@ -1,6 +1,7 @@
 package studyfile_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"regexp"
 	"strings"
@@ -55,8 +56,7 @@ engines:
 require: ["engine == sglang || checkpoint == org/a"]
 recipes: [{engine: vllm, checkpoint: org/a, flags: {max-num-seqs: 16, chunk: 4096, a.b: fast}}]
 reference: sglang
-sampler: random
-seed: 18446744073709551615
+search: {sampler: random, seed: 18446744073709551615, start_from: [a.db, ../b.db], stoppers: report, stop: 2.5%}
 budget: {trials: 5, wall_clock: 1d, failures_in_a_row: 3}
 timeouts: {start: 5m, silence: 1m, stop: 3s, hang: 10s}
 records: requests
@@ -67,7 +67,9 @@ func TestEveryKeyArrives(t *testing.T) {
 	s := parse(t, full)
 	type plain struct {
 		Name, Sampler, Reference, Records, Dataset string
-		Models                                     []string
+		Models, StartFrom                          []string
+		Stoppers                                   string
+		StopGain                                   float64
 		GPUs                                       int
 		Goal                                       tuner.Goal
 		Gate                                       float64
@@ -76,8 +78,8 @@ func TestEveryKeyArrives(t *testing.T) {
 		Timeouts                                   studyfile.Timeouts
 		Workload                                   workload.Spec
 	}
-	got := plain{s.Name, s.Sampler, s.Reference, s.Records, s.DatasetPath(), s.Models, s.GPUs, s.Goal, s.Gate, s.Seed, s.Budget, s.Timeouts, s.Workload}
-	want := plain{"full", "random", "sglang", studyfile.RecordsRequests, "dir/data.json", []string{"org/a", "org/b"}, 8,
+	got := plain{s.Name, s.Sampler, s.Reference, s.Records, s.DatasetPath(), s.Models, s.StartFrom, s.Stoppers, s.StopGain, s.GPUs, s.Goal, s.Gate, s.Seed, s.Budget, s.Timeouts, s.Workload}
+	want := plain{"full", "random", "sglang", studyfile.RecordsRequests, "dir/data.json", []string{"org/a", "org/b"}, []string{"a.db", "../b.db"}, studyfile.StoppersReport, 0.025, 8,
 		tuner.Goal{Metric: "p50_latency", Direction: tuner.Minimize, SubjectTo: []tuner.Bound{
 			{Metric: "p95_ttft", Op: "<=", Limit: 90},
 			{Workload: "w", Metric: "success_rate", Op: ">=", Limit: 0.995},
@@ -110,6 +112,9 @@ func TestDefaultsAreFilledIn(t *testing.T) {
 	s := parse(t, strings.Replace(good, "budget: {trials: 5}\n", "", 1))
 	if s.Sampler != "tpe" || s.Seed != 42 || s.Gate != 0.99 || s.Reference != "sglang" || s.Records != studyfile.RecordsFull {
 		t.Errorf("%+v", s)
+	}
+	if s.Stoppers != studyfile.StoppersOn || s.StopGain != 0.01 || len(s.StartFrom) > 0 {
+		t.Errorf("search %q, %v, %v", s.Stoppers, s.StopGain, s.StartFrom)
 	}
 	if want := (tuner.Budget{Trials: 60, FailureRow: 20}); s.Budget != want {
 		t.Errorf("budget %+v, want %+v", s.Budget, want)
@@ -191,6 +196,34 @@ func TestResolveKeepsTheSpec(t *testing.T) {
 	}
 }
 
+// Specs of before had the sampler and the seed at the top: they mean the same there, and mixed with what stands under search.
+func TestSearchKeysOfBefore(t *testing.T) {
+	want := parse(t, good+"search: {sampler: random, seed: 7, stop: off}\n")
+	for _, text := range []string{"sampler: random\nseed: 7\nsearch: {stop: off}\n", "search: {sampler: random, stop: 0}\nseed: 7\n", "seed: 7\nsearch: {stop: 0%, sampler: random}\n"} {
+		if diff := studyfile.DiffText(want, parse(t, good+text)); len(diff) > 0 {
+			t.Errorf("%q means something else: %q", text, diff)
+		}
+	}
+}
+
+// A study keeps the sampler that it began with, whatever a later version's default is.
+func TestTheSamplerOfASpecThatNamesNone(t *testing.T) {
+	for spec, want := range map[string]string{good: "random", good + "search: {seed: 1}\n": "random", good + "search: {sampler: tpe}\n": "tpe", good + "sampler: tpe\n": "tpe"} {
+		s, err := studyfile.Known{Engines: studyfile.Names.Engines, Sampler: "random"}.Parse("s.yaml", []byte(spec))
+		if err != nil || s.Sampler != want {
+			t.Errorf("sampler %v, %v; want %s", s, err, want)
+		}
+	}
+}
+
+func TestStopIsAShare(t *testing.T) {
+	for text, want := range map[string]float64{"1%": 0.01, "0.02": 0.02, `"0.5 %"`: 0.005, "off": 0, "0": 0, ".5%": 0.005, "99.9%": 0.999} {
+		if got := parse(t, good+"search: {stop: "+text+"}\n").StopGain; math.Abs(got-want) > 1e-12 {
+			t.Errorf("stop: %s is %v, want %v", text, got, want)
+		}
+	}
+}
+
 func TestPlaces(t *testing.T) {
 	s := parse(t, good)
 	for key, want := range map[string][2]int{"gpus": {3, 1}, "engines sglang space dp-size": {13, 7}, "engines sglang fixed tp-size": {10, 13}, "workloads w": {7, 3}, "nowhere": {0, 0}} {
@@ -237,6 +270,8 @@ func TestDiffText(t *testing.T) {
 		{change("max-num-seqs > 100 ||", "max-num-seqs>100||"), nil},
 		{change("x: bool", "y: bool"), []string{"engines.sglang.space.x: removed (was false, true)", "engines.sglang.space.y: added, false, true"}},
 		{change("{trials: 5, wall_clock: 1d", "{wall_clock: 2h"), []string{"budget.trials: was 5, is no limit", "budget.wall_clock: was 24h0m0s, is 2h0m0s"}},
+		{change("sampler: random", "sampler: tpe", "[a.db, ../b.db]", "[../b.db, c.db]", "stoppers: report, stop: 2.5%", "stop: off"), []string{
+			"search.sampler: was random, is tpe", "search.start_from: added c.db; removed a.db", "search.stoppers: was report, is on", "search.stop: was 2.5%, is off"}},
 		{change("max-num-seqs > 100", "max-num-seqs > 50"), []string{
 			`engines.vllm.space.chunk.when: was max-num-seqs > 100 || a.b in [fast, 0.5], is max-num-seqs > 50 || a.b in [fast, 0.5]`}},
 		{change("env: {A: \"\", B: 2}", "env: {B: 3, C: 1}"), []string{`engines.vllm.env.A: removed (was "")`, "engines.vllm.env.B: was 2, is 3", "engines.vllm.env.C: added 1"}},

@@ -24,7 +24,7 @@ func Template(in TemplateInput) []byte {
 		fmt.Fprintf(&b, "  %s:\n", name)
 		b.WriteString(engineTemplate(name, in.GPUs))
 	}
-	b.WriteString(templateEnd)
+	fmt.Fprintf(&b, templateEnd, DefaultSampler)
 	if len(in.Engines) > 1 {
 		fmt.Fprintf(&b, "#: reference: %s                       # the engine whose baseline gains are counted from; the first one above by default\n", in.Engines[0])
 	}
@@ -56,8 +56,12 @@ engines:
 `
 
 const templateEnd = `
-sampler: tpe # who proposes: tpe learns from every trial, random does not; goptuna-tpe is there to compare with
-seed: 42 # the same seed makes the same study
+search:
+  sampler: %s # who proposes the next configuration
+  seed: 42 # the same seed makes the same study
+#:   start_from: [earlier.db] # study files whose best configurations are tried early, and whose results are hints
+#:   stoppers: on # a trial that is certainly not worth finishing is cut short; off, or report what would have been saved
+#:   stop: 1%% # the search ends early once its model expects less than this over the best; off: only the budget ends it
 budget:
   trials: 40 # baselines included
   wall_clock: 10h # of running, over all sittings

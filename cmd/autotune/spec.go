@@ -1,0 +1,50 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"autotune/runner/engine"
+	"autotune/search"
+	"autotune/tuner"
+	"autotune/tuner/studyfile"
+)
+
+// samplerOfBefore is that of a study whose file does not say which one it began with: there was no other default then.
+const samplerOfBefore = "tpe"
+
+// readSpec reads and parses a spec file. sampler is that of a spec which names none; empty for this version's default.
+func readSpec(path, sampler string) (*studyfile.Spec, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, trying(usage("reading the spec: %w", err), "autotune init writes a spec to start from")
+	}
+	spec, err := parseSpec(path, text, sampler)
+	if err != nil {
+		return nil, &exitError{code: exitUsage, err: err}
+	}
+	return spec, nil
+}
+
+// parseSpec reads a spec against the names of the catalogs.
+func parseSpec(source string, text []byte, sampler string) (*studyfile.Spec, error) {
+	return studyfile.Known{Engines: engine.Names(), Samplers: search.Names(), Sampler: sampler}.Parse(source, text)
+}
+
+// storedSpec reads the spec in a study file, and what else the study was made from. A study keeps the sampler that it began with, whatever this
+// version's default is.
+func storedSpec(study tuner.Study) (*studyfile.Spec, inputs, error) {
+	var in inputs
+	if err := json.Unmarshal(study.Inputs, &in); err != nil {
+		return nil, in, fmt.Errorf("reading the study's inputs: %w", err)
+	}
+	if in.Sampler == "" {
+		in.Sampler = samplerOfBefore
+	}
+	spec, err := parseSpec(study.Source, study.Spec, in.Sampler)
+	if err != nil {
+		err = fmt.Errorf("the spec in the study file is not one that this version reads: %w", err)
+	}
+	return spec, in, err
+}
