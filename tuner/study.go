@@ -69,9 +69,13 @@ type Problem struct {
 	Space *space.Space
 	// Baselines are each engine's configuration with nothing tuned, in the spec's order: always the first trials.
 	Baselines []space.Point
-	// Recipes are points that the spec wants tried next.
+	// Recipes are points that are tried next: the spec's, then the best of earlier studies.
 	Recipes []space.Point
-	Goal    Goal
+	// RecipeWhy says of each recipe where it comes from, in a few words; as long as Recipes, or empty.
+	RecipeWhy []string
+	// Evidence is what earlier studies say of points of this space. It is never a measurement, takes no point, and is no part of the history.
+	Evidence []Evidence
+	Goal     Goal
 	// Seed makes every random source, together with the trial's number.
 	Seed uint64
 	// Hungry says which parameters ask for memory, by full name: the weight of its effect on running out of it.
