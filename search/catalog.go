@@ -13,6 +13,7 @@ var catalog = []struct {
 	name string
 	make func() tuner.Sampler
 }{
+	{"gp", func() tuner.Sampler { return newGP() }},
 	{"random", func() tuner.Sampler { return random{} }},
 	{"tpe", func() tuner.Sampler { return newTPE() }},
 	{"one-at-a-time", func() tuner.Sampler { return oneAtATime{} }},

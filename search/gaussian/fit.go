@@ -1,0 +1,204 @@
+package gaussian
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/optimize"
+	"gonum.org/v1/gonum/stat"
+)
+
+// fitIterations bounds the optimiser; a fit that has not converged by then differs by less than the data can tell.
+const fitIterations = 60
+
+// fitMost is how many observations the hyper-parameters are fitted to: the best and the latest half of it. More tell them little, and cost the cube.
+const fitMost = 160
+
+// telling are the observations for a fit, in their order.
+func telling(data []Observation) []Observation {
+	if len(data) <= fitMost {
+		return data
+	}
+	order := make([]int, len(data)-fitMost/2)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(data[j].Value, data[i].Value) })
+	best := slices.Sorted(slices.Values(order[:fitMost/2]))
+	out := make([]Observation, 0, fitMost)
+	for _, i := range best {
+		out = append(out, data[i])
+	}
+	return append(out, data[len(data)-fitMost/2:]...)
+}
+
+// fitter maximises log likelihood + log prior over the logarithms of the hyper-parameters, in the order: s², σ², a_i, ℓ_i of ordered dimensions.
+type fitter struct {
+	dims    []Dim
+	data    []Observation
+	x       design
+	y       []float64
+	priors  []Prior
+	lengths []int // dimensions that have a length, in the order of theta's tail
+	tables  []*table
+	cov     *mat.SymDense
+	kernel  []float64 // n×n, without noise, as the last evaluation left it
+	buckets [][]float64
+}
+
+func newFitter(dims []Dim, data []Observation) *fitter {
+	f := &fitter{dims: dims, data: data, x: newDesign(dims, pointsOf(data)), cov: mat.NewSymDense(len(data), nil), kernel: make([]float64, len(data)*len(data))}
+	var mean float64
+	f.y = centred(data, &mean)
+	sd := 0.0
+	if len(f.y) > 1 {
+		sd = stat.StdDev(f.y, nil)
+	}
+	f.priors = append(f.priors, Prior{2 * math.Log(math.Max(sd, 0.1)), 0.7}, Noises)
+	for _, d := range dims {
+		f.tables = append(f.tables, newTable(d))
+		f.buckets = append(f.buckets, make([]float64, d.Levels*d.Levels))
+		prior := d.Weight
+		if prior == (Prior{}) {
+			prior = Weights
+		}
+		f.priors = append(f.priors, prior)
+	}
+	for i, d := range dims {
+		if d.ordered() {
+			f.lengths = append(f.lengths, i)
+			f.priors = append(f.priors, Lengths)
+		}
+	}
+	return f
+}
+
+// best runs the optimiser from the priors' means. What it ends with is used also when it has not converged.
+func (f *fitter) best() (Kernel, float64) {
+	theta := make([]float64, len(f.priors))
+	for i, p := range f.priors {
+		theta[i] = p.Mean
+	}
+	gradient := make([]float64, len(theta))
+	last := make([]float64, len(theta))
+	value, known := 0.0, false
+	evaluate := func(x []float64) {
+		if known && equal(last, x) {
+			return
+		}
+		value = f.cost(x, gradient)
+		known = true
+		copy(last, x)
+	}
+	problem := optimize.Problem{
+		Func: func(x []float64) float64 { evaluate(x); return value },
+		Grad: func(into, x []float64) { evaluate(x); copy(into, gradient) },
+	}
+	settings := optimize.Settings{MajorIterations: fitIterations, GradientThreshold: 1e-3, Converger: &optimize.FunctionConverge{Absolute: 1e-4, Iterations: 3}}
+	// An error is a line search that found nothing better: the result is still the best point seen.
+	if result, _ := optimize.Minimize(problem, theta, &settings, &optimize.LBFGS{}); result != nil && finite(result.X) && f.cost(result.X, gradient) <= f.cost(theta, gradient) {
+		theta = result.X
+	}
+	return f.unpack(theta)
+}
+
+func equal(a, b []float64) bool {
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *fitter) unpack(theta []float64) (Kernel, float64) {
+	n := len(f.dims)
+	k := Kernel{Scale: math.Exp(theta[0]), Weight: make([]float64, n), Length: make([]float64, n)}
+	for d := range n {
+		k.Weight[d], k.Length[d] = math.Exp(theta[2+d]), 1
+	}
+	for i, d := range f.lengths {
+		k.Length[d] = math.Exp(theta[2+n+i])
+	}
+	return k, math.Exp(theta[1])
+}
+
+// farAway is the cost of hyper-parameters under which nothing can be computed: a wall that the optimiser turns back from.
+const farAway = 1e10
+
+// cost is minus (log likelihood + log prior), up to constants, and its gradient (GPML 5.8 and 5.9):
+// ∂/∂θ log p(y) = ½ tr((αα' - K⁻¹) ∂K/∂θ), with α = K⁻¹y.
+func (f *fitter) cost(theta, gradient []float64) float64 {
+	clear(gradient)
+	cost := 0.0
+	for i, p := range f.priors {
+		if math.Abs(theta[i]-p.Mean) > 20*p.SD {
+			return farAway
+		}
+		c, slope := p.cost(theta[i])
+		cost += c
+		gradient[i] += slope
+	}
+	k, noise := f.unpack(theta)
+	for d, t := range f.tables {
+		t.fill(f.dims[d], k.Weight[d], k.Length[d])
+	}
+	f.x.fillCovariance(f.cov, f.tables, k.Scale)
+	copy(f.kernel, f.cov.RawSymmetric().Data)
+	var chol mat.Cholesky
+	if !factorise(&chol, f.cov, diagonal(f.data, noise)) {
+		return farAway
+	}
+	var alpha mat.VecDense
+	if err := chol.SolveVecTo(&alpha, mat.NewVecDense(len(f.y), f.y)); err != nil && !finite(alpha.RawVector().Data) {
+		return farAway
+	}
+	var inverse mat.SymDense
+	if err := chol.InverseTo(&inverse); err != nil && !finite(inverse.RawSymmetric().Data) {
+		return farAway
+	}
+	for i, y := range f.y {
+		cost += y * alpha.AtVec(i) / 2
+	}
+	cost += chol.LogDet() / 2
+	f.addGradient(gradient, noise, alpha.RawVector().Data, inverse.RawSymmetric().Data)
+	return cost
+}
+
+// addGradient adds the likelihood's part. The derivatives of a factor depend on two levels alone, so the weights of all pairs of points with the
+// same two levels are summed first.
+func (f *fitter) addGradient(gradient []float64, noise float64, alpha, inverse []float64) {
+	n := f.x.n
+	for d := range f.buckets {
+		clear(f.buckets[d])
+	}
+	weights := make([]float64, n)
+	for i := range n {
+		diagonal := alpha[i]*alpha[i] - inverse[i*n+i]
+		gradient[1] -= diagonal * noise * f.data[i].factor() / 2
+		gradient[0] -= diagonal * f.kernel[i*n+i] / 2 // a factor is 1 on the diagonal, whatever the other hyper-parameters
+		for j := i + 1; j < n; j++ {
+			w := (alpha[i]*alpha[j] - inverse[i*n+j]) * f.kernel[i*n+j]
+			weights[j] = w
+			gradient[0] -= w
+		}
+		for d, levels := range f.x.levels {
+			bucket := f.buckets[d][int(levels[i])*f.dims[d].Levels:]
+			for j := i + 1; j < n; j++ {
+				bucket[levels[j]] += weights[j]
+			}
+		}
+	}
+	for d, t := range f.tables {
+		for at, w := range f.buckets[d] {
+			gradient[2+d] -= w * t.byWeight[at]
+		}
+	}
+	for i, d := range f.lengths {
+		for at, w := range f.buckets[d] {
+			gradient[2+len(f.dims)+i] -= w * f.tables[d].byLength[at]
+		}
+	}
+}

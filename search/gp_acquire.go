@@ -1,0 +1,153 @@
+package search
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"autotune/tuner"
+)
+
+// forecast is what the models say of a cell.
+type forecast struct {
+	mean, variance float64 // of the objective's logarithm, more is better
+	logRun         float64 // log P(run)
+	logKeep        float64 // Σ log P(bound kept)
+}
+
+// doomed is the logarithm of the probability that a point runs that asks for no less memory than one that had too little.
+var doomed = math.Log(1e-9)
+
+func (b *belief) forecast(c cell) forecast {
+	f := forecast{logRun: b.logRun(c), logKeep: b.logKeep(c)}
+	if b.value != nil {
+		f.mean, f.variance = b.value(c)
+	}
+	return f
+}
+
+func (b *belief) logRun(c cell) float64 {
+	if b.dominated(c) {
+		return doomed
+	}
+	return math.Log(math.Max(b.run(c, b.logit(c)), 1e-12))
+}
+
+func (b *belief) logKeep(c cell) float64 {
+	sum := 0.0
+	for _, bound := range b.broken {
+		mean, variance := bound(c)
+		sum += logCDF(-mean / math.Sqrt(variance+1e-9))
+	}
+	return sum
+}
+
+// dominated tells whether the cell asks for at least as much memory as a trial that ran out of it, and is otherwise equal to it.
+func (b *belief) dominated(c cell) bool {
+	for _, s := range b.oom {
+		if b.asksForMore(c, s) {
+			return true
+		}
+	}
+	return false
+}
+
+func (b *belief) asksForMore(c cell, failed sight) bool {
+	small := poolTooSmall(failed.trial.Outcome)
+	for i, level := range c {
+		other := failed.cell[i]
+		if level == other {
+			continue
+		}
+		d := b.dims[i]
+		if b.hungry[i] == 0 || level >= len(d.atoms) || other >= len(d.atoms) || d.atoms[level].word || d.atoms[other].word {
+			return false
+		}
+		more := d.atoms[level].place >= d.atoms[other].place
+		if small && isShare(b.params[i]) {
+			more = d.atoms[level].place <= d.atoms[other].place
+		}
+		if !more {
+			return false
+		}
+	}
+	return true
+}
+
+// margin is what an improvement has to be at least, as a logarithm: less than a fifth of a percent is none.
+const margin = 0.002
+
+// score is the acquisition: log EI + log P(run) + Σ log P(bound kept). While no measured point is likely to keep the bounds it is the probabilities alone.
+func (b *belief) score(c cell) float64 {
+	f := b.forecast(c)
+	if math.IsInf(b.target, -1) {
+		return f.logRun + f.logKeep
+	}
+	return logEI(f.mean, f.variance+1e-6, b.target+margin) + f.logRun + f.logKeep
+}
+
+// gain is the expected improvement of a point over the leader, as a share of its value, with the probabilities that it runs and keeps the bounds.
+func (b *belief) gain(c cell) float64 {
+	return math.Expm1(math.Min(math.Exp(b.score(c)), 10))
+}
+
+// logEI is the logarithm of the expected improvement over a target of a normal variable (Jones et al., Efficient Global Optimization, 1998), in a form that does
+// not underflow (Ament et al., Unexpected Improvements to Expected Improvement, NeurIPS 2023, section 4.1): below z = -6 by the first terms of its asymptotic series.
+func logEI(mean, variance, target float64) float64 {
+	sd := math.Sqrt(variance)
+	z := (mean - target) / sd
+	if z > -6 {
+		return math.Log(z*distuv.UnitNormal.CDF(z)+distuv.UnitNormal.Prob(z)) + math.Log(sd)
+	}
+	return -z*z/2 - math.Log(2*math.Pi)/2 - 2*math.Log(-z) + math.Log1p(-3/(z*z)) + math.Log(sd)
+}
+
+// logCDF is log Φ(z), by its asymptotic series far down.
+func logCDF(z float64) float64 {
+	if z > -6 {
+		return math.Log(distuv.UnitNormal.CDF(z))
+	}
+	return -z*z/2 - math.Log(2*math.Pi)/2 - math.Log(-z) + math.Log1p(-1/(z*z))
+}
+
+// rank orders the measured points by posterior mean, those that are likelier than not to break a bound further down, and sets the target: the
+// highest mean among those that likely keep the bounds. Means, and not measurements: the highest measurement is high by luck.
+func (b *belief) rank() {
+	b.target = math.Inf(-1)
+	if b.objective == nil {
+		return
+	}
+	for i, s := range b.seen {
+		if _, ok := b.problem.Goal.Value(s.trial.Outcome.Measured); !ok || !s.ran {
+			continue
+		}
+		s.mean, _ = b.value(s.cell)
+		s.keeps = math.Exp(b.logKeep(s.cell))
+		b.seen[i] = s
+		b.ranked = append(b.ranked, s)
+		if s.keeps >= 0.5 {
+			b.target = math.Max(b.target, s.mean)
+		}
+	}
+	slices.SortStableFunc(b.ranked, func(x, y sight) int {
+		return cmp.Or(cmp.Compare(y.worth(), x.worth()), cmp.Compare(x.trial.Number, y.trial.Number))
+	})
+}
+
+func (s sight) worth() float64 { return s.mean + 2*math.Min(0, s.keeps-0.5) }
+
+// proposal of a cell, with what the models expect of it.
+func (b *belief) proposal(c cell, kind tuner.ProposalKind, why string) tuner.Proposal {
+	p := tuner.Proposal{Point: b.point(c), Kind: kind, Why: why, PRun: math.Exp(b.logRun(c))}
+	if b.objective == nil {
+		return p
+	}
+	mean, variance := b.value(c)
+	if b.problem.Goal.Direction == tuner.Minimize {
+		mean = -mean
+	}
+	p.Predicted = map[string]tuner.Prediction{b.problem.Goal.Metric: {Mean: math.Exp(mean), SD: math.Sqrt(variance + b.objective.Noise)}}
+	return p
+}

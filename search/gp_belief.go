@@ -1,0 +1,192 @@
+package search
+
+import (
+	"math"
+
+	"autotune/search/gaussian"
+	"autotune/space"
+	"autotune/tuner"
+)
+
+// belief is what a history says of a problem: the models, and the points that were seen.
+type belief struct {
+	*lattice
+	gpSettings
+	problem   tuner.Problem
+	history   tuner.History
+	refused   func(space.Point) bool
+	seen      []sight
+	objective *gaussian.Regression   // of log(value), signed so that more is better; nil when nothing was measured
+	bounds    []*gaussian.Regression // of log(metric/limit), signed so that 0 and below is kept
+	runs      *gaussian.Classifier
+	hungry    []float64 // by parameter
+	oom       []sight   // trials that ran out of memory
+
+	value  func([]int) (mean, variance float64)
+	broken []func([]int) (mean, variance float64)
+	run    func(point []int, prior float64) float64
+	target float64 // what an improvement is counted from
+	ranked []sight // measured points, the leader first
+}
+
+// sight is a told trial as the models see it.
+type sight struct {
+	cell  cell
+	trial tuner.Trial
+	ran   bool
+	mean  float64 // posterior mean of the objective
+	keeps float64 // probability that every bound is kept
+}
+
+// believe fits the models. It fails only where a matrix cannot be factorised.
+func (s gp) believe(p tuner.Problem, h tuner.History) (*belief, error) {
+	b := &belief{lattice: newLattice(p.Space), gpSettings: s.gpSettings, problem: p, history: h, refused: unwanted(p, h)}
+	b.hungry = make([]float64, len(b.params))
+	for i, q := range b.params {
+		b.hungry[i] = p.Hungry[q.Name]
+	}
+	b.look()
+	dims := b.grid()
+	b.runs = gaussian.Classify(dims, b.labels())
+	b.run = b.runs.Predictor()
+	if err := b.regress(dims); err != nil {
+		return nil, err
+	}
+	b.rank()
+	return b, nil
+}
+
+// look sorts the trials that may be learned from.
+func (b *belief) look() {
+	for _, t := range b.history {
+		if !t.Told() {
+			continue
+		}
+		s := sight{cell: b.cell(t.Point), trial: t, ran: t.Ran()}
+		b.seen = append(b.seen, s)
+		if t.Outcome.Kind == tuner.Infeasible && t.Outcome.Reason == tuner.ReasonMemory {
+			b.oom = append(b.oom, s)
+		}
+	}
+}
+
+// labels are the finished trials for the model of what runs.
+func (b *belief) labels() []gaussian.Label {
+	var labels []gaussian.Label
+	for _, s := range b.seen {
+		if s.ran || s.trial.Outcome.Kind == tuner.Infeasible {
+			labels = append(labels, gaussian.Label{Point: s.cell, Ran: s.ran, Prior: b.logit(s.cell)})
+		}
+	}
+	return labels
+}
+
+// The logit of running before anything was seen: nine of ten points run, less what asks for much memory.
+const (
+	logitPrior  = 2.2
+	logitHungry = 2
+)
+
+// logit is the prior mean of the logit of running.
+func (b *belief) logit(c cell) float64 {
+	logit := logitPrior
+	for i, w := range b.hungry {
+		if w > 0 && c[i] < len(b.dims[i].atoms) {
+			if a := b.dims[i].atoms[c[i]]; !a.word {
+				logit -= logitHungry * w * math.Max(0, a.place-0.5)
+			}
+		}
+	}
+	return logit
+}
+
+// regress fits the objective and every bound, and conditions them on the running trials as if these had come out as expected: so that a
+// batch spreads.
+func (b *belief) regress(dims []gaussian.Dim) error {
+	goal := b.problem.Goal
+	values := make([][]gaussian.Observation, 1+len(goal.SubjectTo))
+	for _, s := range b.seen {
+		m := s.trial.Outcome.Measured
+		v, ok := goal.Value(m)
+		if !s.ran || !ok {
+			continue
+		}
+		noise := noiseOfShare(m.Share)
+		values[0] = append(values[0], gaussian.Observation{Point: s.cell, Value: logObjective(goal, v), Noise: noise})
+		for i, violation := range goal.Violations(m) {
+			violation = math.Max(-violationMost, math.Min(violationMost, violation))
+			values[1+i] = append(values[1+i], gaussian.Observation{Point: s.cell, Value: violation, Noise: noise})
+		}
+	}
+	if len(values[0]) == 0 {
+		return nil
+	}
+	values[0] = clipLow(values[0])
+	for i, data := range values {
+		g, err := gaussian.Regress(dims, data)
+		if err == nil {
+			g, err = b.pretend(g, data)
+		}
+		if err != nil {
+			return err
+		}
+		if i == 0 {
+			b.objective, b.value = g, g.Predictor()
+		} else {
+			b.bounds, b.broken = append(b.bounds, g), append(b.broken, g.Predictor())
+		}
+	}
+	return nil
+}
+
+// pretend adds the running trials at their posterior means.
+func (b *belief) pretend(g *gaussian.Regression, data []gaussian.Observation) (*gaussian.Regression, error) {
+	all := data
+	for _, s := range b.seen {
+		if s.trial.Outcome.Kind == tuner.Running || s.trial.Outcome.Kind == tuner.Interrupted {
+			mean, _ := g.Predict(s.cell)
+			all = append(all[:len(all):len(all)], gaussian.Observation{Point: s.cell, Value: mean})
+		}
+	}
+	if len(all) == len(data) {
+		return g, nil
+	}
+	return g.With(all)
+}
+
+// violationMost bounds the logarithm of a bound's violation: that it is broken by a factor of 50 says all.
+const violationMost = 4
+
+// noiseOfShare is the variance of a measurement's error, as a multiple of that of a whole one: a benchmark that was cut short at a share of its
+// workload says less.
+func noiseOfShare(share float64) float64 {
+	if share <= 0 || share >= 1 {
+		return 1
+	}
+	return 1 + 3*(1/share-1)
+}
+
+// smallestValue stands in for a value of 0 or less, which has no logarithm.
+const smallestValue = 1e-9
+
+func logObjective(g tuner.Goal, v float64) float64 {
+	v = math.Log(math.Max(v, smallestValue))
+	if g.Direction == tuner.Minimize {
+		return -v
+	}
+	return v
+}
+
+// lowest is how far below the best the model still tells values apart: a factor of 20. How bad the hopeless are does not matter.
+const lowest = 3.0
+
+func clipLow(data []gaussian.Observation) []gaussian.Observation {
+	best := math.Inf(-1)
+	for _, o := range data {
+		best = math.Max(best, o.Value)
+	}
+	for i := range data {
+		data[i].Value = math.Max(data[i].Value, best-lowest)
+	}
+	return data
+}
