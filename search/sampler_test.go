@@ -20,15 +20,19 @@ func sampler(t testing.TB, name string) tuner.Sampler {
 }
 
 func TestEverySamplerKeepsToTheSuite(t *testing.T) {
+	searchtest.NotShort(t)
 	options := map[string][]string{"grid": {searchtest.Seedless}}
 	for _, name := range search.Names() {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			searchtest.Run(t, func() tuner.Sampler { return sampler(t, name) }, options[name]...)
 		})
 	}
 }
 
-func TestTPEBeatsRandom(t *testing.T) {
+func TestModelsBeatRandom(t *testing.T) {
+	searchtest.NotShort(t)
+	searchtest.BeatsRandom(t, sampler(t, "gp"), sampler(t, "random"), 40, 10, 0.3)
 	searchtest.BeatsRandom(t, sampler(t, "tpe"), sampler(t, "random"), 40, 10, 0.6)
 }
 

@@ -10,6 +10,14 @@ import (
 	"autotune/tuner"
 )
 
+// NotShort skips a test that takes long and starts no goroutine, so that the race detector would see nothing in it.
+func NotShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("long, and without goroutines")
+	}
+}
+
 // Study lets a sampler search a surface for so many trials, or until nothing is left, one at a time and without noise.
 func Study(t testing.TB, s tuner.Sampler, surface Surface, seed uint64, trials int) tuner.History {
 	t.Helper()

@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 	"testing"
-	"time"
 
 	"autotune/space"
 	"autotune/tuner"
@@ -182,7 +181,7 @@ func strangersAreNotLearnedFrom(t *testing.T, s tuner.Sampler, surface Surface) 
 	}
 }
 
-// twoHundredTrials is generous with time: the bar for a single suggestion is a benchmark's business.
+// twoHundredTrials asks after a long study. How long that takes is a benchmark's business; a sampler that hangs meets the test's own time limit.
 func twoHundredTrials(t *testing.T, s tuner.Sampler, surface Surface) {
 	random := surface.Problem.Space
 	h := tuner.History{}
@@ -194,12 +193,12 @@ func twoHundredTrials(t *testing.T, s tuner.Sampler, surface Surface) {
 	for _, b := range surface.Problem.Baselines {
 		h = append(h, tuner.Trial{Number: len(h), Point: b, Outcome: surface.Truth(b)})
 	}
-	begin := time.Now()
-	if _, err := s.Suggest(surface.Problem, h, tuner.Ask{Number: len(h), Seed: 1}); err != nil {
+	proposal, err := s.Suggest(surface.Problem, h, tuner.Ask{Number: len(h), Seed: 1})
+	if err != nil {
 		t.Fatal(err)
 	}
-	if took := time.Since(begin); took > time.Second {
-		t.Errorf("a suggestion took %v", took)
+	if h.Taken()(proposal.Point.Key()) {
+		t.Errorf("it asks again what was asked: %s", proposal.Point.Key())
 	}
 }
 
