@@ -181,7 +181,25 @@ func (s *sitting) next() (Trial, error) {
 	if err != nil {
 		return Trial{}, err
 	}
-	return Trial{Number: number, Point: proposal.Point, Origin: s.origin(proposal), Proposal: proposal, Started: s.Now()}, nil
+	return Trial{Number: number, Point: proposal.Point, Origin: s.describe(&proposal), Proposal: proposal, Started: s.Now()}, nil
+}
+
+// describe finds where a proposal comes from, and says so where the sampler cannot know.
+func (s *sitting) describe(p *Proposal) Origin {
+	origin := s.origin(*p)
+	switch origin {
+	case OriginBaseline:
+		p.Kind = KindBaseline
+	case OriginRecipe:
+		p.Kind = KindRecipe
+		for i, r := range s.problem.Recipes {
+			if r.Key() == p.Point.Key() && i < len(s.problem.RecipeWhy) {
+				p.Why = s.problem.RecipeWhy[i]
+				break
+			}
+		}
+	}
+	return origin
 }
 
 func (s *sitting) origin(p Proposal) Origin {

@@ -30,11 +30,13 @@ func newShow(w *world) *cobra.Command {
 	var o showOptions
 	cmd := &cobra.Command{
 		Use: "show STUDY [TRIAL] | show --definitions", Short: "Show every trial of a study, or all that is known of one",
-		Long: `Without a number, a line for each trial. With one: its flags, command, phases, what the engine reported, every metric, why it was proposed, or why it failed.
+		Long: `Without a number, a line for each trial. With one: its flags, command, phases, what the engine reported, every metric, why it was proposed,
+what the model predicted before it was measured, or why it failed.
 --definitions prints what each metric means and its formula. --recompute computes the metrics again from the stored requests.
 
 With --json: an object, or a list of objects, of number, origin, kind, engine, point (parameter to value, null is default), value, unit, metrics, phase, reason,
-signature, evidence, hint, rule, warnings, argv, env, engine_version, facts, resolved, log, why, command, started, ended, stale, outside, foreign. These keys stay.` +
+signature, evidence, hint, rule, warnings, argv, env, engine_version, facts, resolved, log, why, proposal (kind, p_run, gain, predicted: by metric its
+median, low and high ends of the interval, measured, inside), command, started, ended, stale, outside, foreign. These keys stay.` +
 			exitStatuses(statusDone, statusFailed, statusUsage),
 		Example: "  autotune show glm.db\n  autotune show glm.db 17\n  autotune show --definitions",
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -142,6 +144,7 @@ type trialView struct {
 	Resolved  json.RawMessage        `json:"resolved,omitempty"`
 	Log       string                 `json:"log,omitempty"`
 	Why       string                 `json:"why,omitempty"`
+	Proposal  proposalView           `json:"proposal"`
 	Command   string                 `json:"command,omitempty"`
 	Started   time.Time              `json:"started"`
 	Ended     *time.Time             `json:"ended"`
@@ -155,7 +158,7 @@ func (o *opened) view(t tuner.Trial) trialView {
 	v := trialView{Number: t.Number, Origin: t.Origin, Kind: c.Kind, Engine: t.Point.Engine(), Point: t.Point.Map(), Unit: metric.Unit(o.problem.Goal.Metric),
 		Feasible: o.problem.Goal.Feasible(t), Phase: c.Phase, Reason: c.Reason, Signature: c.Signature, Evidence: c.Evidence, Hint: c.Hint, Rule: c.Rule,
 		Warnings: c.Warnings, Argv: c.Run.Argv, Env: c.Run.Env, Version: c.Run.EngineVersion, Facts: c.Run.Facts, Resolved: c.Run.Resolved, Log: c.Run.Log,
-		Why: t.Proposal.Why, Started: t.Started, Stale: t.Stale, Outside: t.Outside, Foreign: t.Foreign}
+		Why: t.Proposal.Why, Proposal: viewProposal(t), Started: t.Started, Stale: t.Stale, Outside: t.Outside, Foreign: t.Foreign}
 	if value, ok := o.problem.Goal.Value(c.Measured); ok {
 		v.Value = &value
 	}
@@ -181,7 +184,7 @@ func (o *opened) showAll(out io.Writer, asJSON bool) error {
 	}
 	var b strings.Builder
 	for _, t := range o.history {
-		fmt.Fprintf(&b, "%4d  %-9s %s\n      %s\n", t.Number, t.Origin, o.oneLine(t), o.flagLine(t))
+		fmt.Fprintf(&b, "%4d  %-9s %s\n      %s\n", t.Number, askedAs(t), o.oneLine(t), o.flagLine(t))
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
@@ -222,7 +225,8 @@ func (o *opened) describe(t tuner.Trial) string {
 	c := t.Outcome
 	fmt.Fprintf(&b, "Trial     %d of %s, %s\n", t.Number, o.study.Name, t.Origin)
 	fmt.Fprintf(&b, "Outcome   %s\n", o.oneLine(t))
-	for _, row := range [][2]string{{"Evidence", c.Evidence}, {"Hint", c.Hint}, {"Why", t.Proposal.Why}, {"Flags", o.flagLine(t)},
+	for _, row := range [][2]string{{"Evidence", c.Evidence}, {"Hint", c.Hint}, {"Asked", asked(t)}, {"Why", t.Proposal.Why},
+		{"Predicted", o.predicted(t)}, {"Flags", o.flagLine(t)},
 		{"Version", c.Run.EngineVersion}, {"Log", c.Run.Log}, {"Env", strings.Join(c.Run.Env, " ")}, {"Added", strings.Join(c.Run.Additions, " ")}} {
 		if row[1] != "" {
 			fmt.Fprintf(&b, "%-9s %s\n", row[0], strings.ReplaceAll(strings.TrimSpace(row[1]), "\n", "\n          "))

@@ -17,10 +17,12 @@ func newStatus(w *world) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "status STUDY", Short: "Show how a study stands, also while it runs",
-		Long: `Show how a study stands: trials by outcome, the baseline, the best so far and its gain, what failed and why. It works while the study runs.
+		Long: `Show how a study stands: trials by outcome, the baseline, the best so far and its gain, what failed and why, and how well the model's
+predictions held. It works while the study runs.
 
 With --json: state (running, interrupted, ended, new), end, trials (counts by outcome), baseline and best (trial, value, metric, unit, engine,
-flags, command), gain, failures (counts by reason), failure_kinds, clock, spent_seconds, warnings. These keys stay.` + exitStatuses(statusDone, statusFailed, statusUsage),
+flags, command), gain, failures (counts by reason), failure_kinds, predictions (null, or how well the model's predictions held: interval, metrics,
+run, judgement, sentence), clock, spent_seconds, warnings. These keys stay.` + exitStatuses(statusDone, statusFailed, statusUsage),
 		Example: "  autotune status glm.db\n  autotune status glm.db --json",
 		Args:    exactArgs(1, "one study file"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return runStatus(cmd.Context(), w, args[0], asJSON) },

@@ -30,6 +30,8 @@ type Model struct {
 	// Nearest is, when nothing is feasible, the measured trial that misses the bounds by the least.
 	Nearest *Entry   `json:"nearest,omitempty"`
 	Misses  []string `json:"misses,omitempty"`
+	// Predictions says how well the model's predictions held; null when none was made.
+	Predictions *Predictions `json:"predictions"`
 	// Clock says which clock gave the figures: wall, or law (a rehearsal).
 	Clock        metric.Clock `json:"clock,omitempty"`
 	SpentSeconds float64      `json:"spent_seconds"` // running, over all sittings
@@ -58,7 +60,7 @@ type Facts struct {
 // New makes the model of a study. rank is the study's ranking, best first.
 func New(p tuner.Problem, h tuner.History, rank []tuner.Ranked, f Facts) Model {
 	m := Model{Name: f.Study.Name, Goal: p.Goal.String(), State: f.State, End: f.End, Trials: h.Count(), Budget: f.Study.Budget.Trials,
-		Failures: map[tuner.Reason]int{}, FailureKinds: h.Failures(), SpentSeconds: f.Study.Spent.Seconds()}
+		Failures: map[tuner.Reason]int{}, FailureKinds: h.Failures(), SpentSeconds: f.Study.Spent.Seconds(), Predictions: predictions(p, h)}
 	for _, k := range m.FailureKinds {
 		m.Failures[k.Reason] += k.Count
 	}

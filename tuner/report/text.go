@@ -30,6 +30,9 @@ func (m Model) Text(w io.Writer) error {
 	}
 	m.writeEntries(&b)
 	m.writeFailures(&b)
+	if m.Predictions != nil {
+		m.Predictions.write(&b)
+	}
 	for _, warning := range m.Warnings {
 		fmt.Fprintf(&b, "Warning   %s\n", warning)
 	}
