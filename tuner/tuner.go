@@ -18,6 +18,8 @@ type Tuner struct {
 	Now      func() time.Time
 	// AcceptEngineChange lets a study go on with another version of an engine: its earlier trials become stale, its baseline is measured again.
 	AcceptEngineChange bool
+	// StopGain ends the study once its model expects less than this share of the best: see NoGain. 0: only budget and space end it.
+	StopGain float64
 }
 
 // MaxInterruptions is how often in a row one trial may be interrupted before it is given up as unknown.
@@ -35,6 +37,7 @@ const (
 	EndBudgetClock  End = "budget: wall clock"
 	EndFailureRow   End = "failures in a row"
 	EndExhausted    End = "space exhausted"
+	EndNoGain       End = "no gain expected"
 	EndInterrupted  End = "interrupted"
 	EndMachine      End = "machine"
 )
@@ -93,6 +96,9 @@ func (s *sitting) loop(ctx context.Context) (End, error) {
 		}
 		s.put(trial)
 		s.publish(Progress{Trial: &trial, Ended: true})
+		if warning, n := LittleRoom(s.history); n == roomFrom && trial.Origin != OriginBaseline && trial.Outcome.Kind == Infeasible {
+			s.say(trial, "Warning: "+warning)
+		}
 		if err != nil {
 			return s.stopped(ctx, err)
 		}
@@ -128,9 +134,11 @@ func (s *sitting) ended() End {
 		return EndBudgetClock
 	case b.FailureRow > 0 && s.history.failureRow() >= b.FailureRow:
 		return EndFailureRow
-	default:
-		return ""
 	}
+	if _, over := NoGain(s.problem, s.history, s.StopGain); over {
+		return EndNoGain
+	}
+	return ""
 }
 
 // Finished counts the trials of this study that have come to an end, stale ones left out.

@@ -21,6 +21,7 @@ type inputs struct {
 	Rehearse bool        `json:"rehearse,omitempty"`
 	Noise    float64     `json:"noise,omitempty"` // of a rehearsal
 	FileHash string      `json:"file_hash,omitempty"`
+	RunOn    bool        `json:"run_on,omitempty"` // a person has raised the budget after the stop rule had ended the study: it ends it no more
 }
 
 // assembly is a study ready to be looked at or run.

@@ -51,6 +51,8 @@ type checkReport struct {
 	Trials    int               `json:"budget_trials"`
 	WallClock string            `json:"budget_wall_clock,omitempty"`
 	Sampler   string            `json:"sampler"`
+	Stoppers  string            `json:"stoppers"`  // on, off or report
+	StopGain  float64           `json:"stop_gain"` // expected gain, as a share of the best, below which the search ends; 0: never
 	Warnings  []string          `json:"warnings"`
 }
 
@@ -96,7 +98,8 @@ func (w *world) newInputs(spec *studyfile.Spec, path string) inputs {
 
 func checkAssembly(a *assembly) checkReport {
 	s := a.spec
-	r := checkReport{Name: s.Name, Valid: true, Goal: s.Goal.String(), Trials: s.Budget.Trials, Sampler: s.Sampler, Warnings: slices.Clone(a.warnings), Baselines: map[string]string{}, Excluded: []excluded{}}
+	r := checkReport{Name: s.Name, Valid: true, Goal: s.Goal.String(), Trials: s.Budget.Trials, Sampler: s.Sampler, Stoppers: s.Stoppers, StopGain: s.StopGain,
+		Warnings: slices.Clone(a.warnings), Baselines: map[string]string{}, Excluded: []excluded{}}
 	if s.Budget.WallClock > 0 {
 		r.WallClock = s.Budget.WallClock.String()
 	}
@@ -179,6 +182,9 @@ func budgetLine(r checkReport) string {
 	}
 	if r.WallClock != "" {
 		parts = append(parts, r.WallClock+" of running")
+	}
+	if r.StopGain > 0 {
+		parts = append(parts, fmt.Sprintf("or until the model expects less than %.4g %% more", 100*r.StopGain))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -28,7 +28,8 @@ func newResume(w *world) *cobra.Command {
 		Use: "resume STUDY", Short: "Go on with a study after Ctrl-C, a crash or a reboot, or with a larger budget",
 		Long: `Go on with a study where it stands. The spec is inside the study file. A trial that was in flight is asked again under its own number.
 
---trials and --wall-clock set a new budget, of the whole study. With --spec FILE a changed search space is shown as a difference, and taken with
+--trials and --wall-clock set a new budget, of the whole study. Given to a study that ended because no gain was expected (search.stop), they let it
+go on all the same, and only the budget ends it from then on. With --spec FILE a changed search space is shown as a difference, and taken with
 --accept-space-change: earlier trials keep their values, those outside the new space are shown and no longer learned from.
 Another version of an engine is refused without --accept-engine-change; with it earlier trials are kept, marked stale, and the baseline is measured again.` +
 			exitStatuses(statusDone, statusFailed, statusUsage, statusNone, statusInterrupted),
@@ -76,7 +77,7 @@ func reopen(ctx context.Context, w *world, db *store.DB, o resumeOptions) (*open
 	if err != nil {
 		return nil, storeError(err)
 	}
-	revised, err := o.revise(w, study)
+	revised, err := o.revise(ctx, w, db, study)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +97,7 @@ func reopen(ctx context.Context, w *world, db *store.DB, o resumeOptions) (*open
 }
 
 // revise is the study under the new budget and spec; nil when nothing changes.
-func (o resumeOptions) revise(w *world, study tuner.Study) (*tuner.Study, error) {
+func (o resumeOptions) revise(ctx context.Context, w *world, db *store.DB, study tuner.Study) (*tuner.Study, error) {
 	changed := false
 	if o.spec != "" {
 		old, in, err := storedSpec(study)
@@ -125,7 +126,22 @@ func (o resumeOptions) revise(w *world, study tuner.Study) (*tuner.Study, error)
 	if !changed {
 		return nil, nil
 	}
-	return &study, nil
+	return &study, o.runOn(ctx, db, &study)
+}
+
+// runOn takes a new budget for a study that its stop rule has ended as the wish to go on all the same: from then on the budget alone ends it.
+func (o resumeOptions) runOn(ctx context.Context, db *store.DB, study *tuner.Study) error {
+	v, err := readVerdict(ctx, db)
+	if err != nil || v.End != tuner.EndNoGain || o.trials == 0 && o.wallClock == 0 {
+		return err
+	}
+	_, in, err := storedSpec(*study)
+	if err != nil {
+		return err
+	}
+	in.RunOn = true
+	study.Inputs = in.encode()
+	return nil
 }
 
 // permit refuses what would make earlier trials incomparable, and a changed space that nobody has accepted.

@@ -27,6 +27,9 @@ func newRun(w *world) *cobra.Command {
 		Long: `Run the study that a spec asks for, and keep everything in one study file. Each trial launches the real server, drives the workload at it and
 writes down what happened. Ctrl-C once ends cleanly (autotune resume goes on from there), twice ends at once.
 
+The study ends with its budget, or when every configuration was tried; and, after 20 trials, once the last four proposals of the sampler's own model
+promised less than search.stop over the best (1 %; "stop: off" leaves it to the budget).
+
 With --rehearse the engines are replaced by the built-in fake engine, which needs no GPU, and whose clock is simulated: an hour of benchmark takes
 about a second. Its figures say nothing about real hardware.` + exitStatuses(statusDone, statusFailed, statusUsage, statusNone, statusInterrupted),
 		Example: "  autotune run glm.yaml --study glm.db\n  autotune run examples/glm-5.2-8xh200.yaml --rehearse",

@@ -20,7 +20,7 @@ func newStatus(w *world) *cobra.Command {
 		Long: `Show how a study stands: trials by outcome, the baseline, the best so far and its gain, what failed and why, and how well the model's
 predictions held. It works while the study runs.
 
-With --json: state (running, interrupted, ended, new), end, trials (counts by outcome), baseline and best (trial, value, metric, unit, engine,
+With --json: state (running, interrupted, ended, new), end, end_reason, trials (counts by outcome), baseline and best (trial, value, metric, unit, engine,
 flags, command), gain, failures (counts by reason), failure_kinds, predictions (null, or how well the model's predictions held: interval, metrics,
 run, judgement, sentence), clock, spent_seconds, warnings. These keys stay.` + exitStatuses(statusDone, statusFailed, statusUsage),
 		Example: "  autotune status glm.db\n  autotune status glm.db --json",
@@ -49,11 +49,11 @@ func runStatus(ctx context.Context, w *world, path string, asJSON bool) (err err
 
 // model is how the study stands.
 func (o *opened) model(ctx context.Context) (report.Model, error) {
-	state, end, err := o.state(ctx)
+	state, v, err := o.state(ctx)
 	if err != nil {
 		return report.Model{}, err
 	}
-	return report.New(o.problem, o.history, o.ranking(), report.Facts{Study: o.study, State: state, End: end,
+	return report.New(o.problem, o.history, o.ranking(), report.Facts{Study: o.study, State: state, End: v.End, Reason: v.Reason,
 		Command: func(t tuner.Trial) string { return deploy.Shell(o.export(t.Point)) }}), nil
 }
 

@@ -67,37 +67,52 @@ func (o *opened) ranking() []tuner.Ranked { return search.Best{}.Rank(o.problem,
 
 // verdict is how a study ended, as it is stored.
 type verdict struct {
-	End   tuner.End `json:"end"`
-	Best  *int      `json:"best"`
-	Value float64   `json:"value,omitempty"`
-	Gain  *float64  `json:"gain,omitempty"`
+	End    tuner.End `json:"end"`
+	Reason string    `json:"reason,omitempty"` // of the end, where the rule alone does not explain it
+	Best   *int      `json:"best"`
+	Value  float64   `json:"value,omitempty"`
+	Gain   *float64  `json:"gain,omitempty"`
+}
+
+// readVerdict is how the study stood at its last end; the zero verdict while it has had none.
+func readVerdict(ctx context.Context, db *store.DB) (verdict, error) {
+	var v verdict
+	text, err := db.Verdict(ctx)
+	if err == nil && len(text) > 0 {
+		err = json.Unmarshal(text, &v)
+	}
+	if err != nil {
+		err = fmt.Errorf("reading the verdict: %w", err)
+	}
+	return v, err
 }
 
 // state says whether the study is being run, has ended, or can be resumed.
-func (o *opened) state(ctx context.Context) (state string, end tuner.End, err error) {
+func (o *opened) state(ctx context.Context) (state string, v verdict, err error) {
 	holder, err := o.db.Holder(ctx)
 	if err != nil {
-		return "", "", err
+		return "", v, err
 	}
 	if holder != nil && holder.Alive {
-		return "running", "", nil
+		return "running", v, nil
 	}
-	text, err := o.db.Verdict(ctx)
-	if err != nil {
-		return "", "", err
-	}
-	var v verdict
-	if len(text) > 0 {
-		if err := json.Unmarshal(text, &v); err != nil {
-			return "", "", fmt.Errorf("reading the verdict: %w", err)
-		}
+	if v, err = readVerdict(ctx, o.db); err != nil {
+		return "", v, err
 	}
 	switch {
 	case v.End == "" && len(o.history) == 0:
-		return "new", "", nil
+		return "new", v, nil
 	case v.End == "" || v.End == tuner.EndInterrupted || v.End == tuner.EndMachine:
-		return "interrupted", v.End, nil
+		return "interrupted", v, nil
 	default:
-		return "ended", v.End, nil
+		return "ended", v, nil
 	}
+}
+
+// stopGain is the expected gain below which the search ends; 0 once a person has let it run on.
+func (a *assembly) stopGain() float64 {
+	if a.inputs.RunOn {
+		return 0
+	}
+	return a.spec.StopGain
 }

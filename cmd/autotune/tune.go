@@ -81,7 +81,8 @@ func (w *world) newTuner(s *opened, at sitting) (*tuner.Tuner, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &tuner.Tuner{Sampler: sampler, Ranker: search.Best{}, Runner: r, Store: s.db, Observer: newWatcher(w), Now: w.now, AcceptEngineChange: at.acceptEngine}, nil
+	return &tuner.Tuner{Sampler: sampler, Ranker: search.Best{}, Runner: r, Store: s.db, Observer: newWatcher(w), Now: w.now,
+		AcceptEngineChange: at.acceptEngine, StopGain: s.stopGain()}, nil
 }
 
 func (w *world) introduce(s *opened, at sitting) {
@@ -100,6 +101,9 @@ func (w *world) conclude(ctx context.Context, s *opened, at sitting, end tuner.E
 		s.study = study // with the time that was spent
 	}
 	v := verdict{End: end}
+	if end == tuner.EndNoGain {
+		v.Reason, _ = tuner.NoGain(s.problem, s.history, s.stopGain())
+	}
 	ranked := s.ranking()
 	if len(ranked) > 0 {
 		v.Best, v.Value = &ranked[0].Trial.Number, ranked[0].Value
@@ -113,7 +117,7 @@ func (w *world) conclude(ctx context.Context, s *opened, at sitting, end tuner.E
 	} else if err := s.db.SetVerdict(ctx, text); err != nil {
 		runErr = errors.Join(runErr, fmt.Errorf("storing how the study stands: %w", err))
 	}
-	w.summarise(s, at, end)
+	w.summarise(s, at, v)
 	var machine *tuner.MachineError
 	switch {
 	case errors.Is(runErr, tuner.ErrEngineChanged):
@@ -138,12 +142,12 @@ func machineCode(m *tuner.MachineError) int {
 }
 
 // summarise prints the last lines of a sitting: the best, its gain, what failed, and what to do next.
-func (w *world) summarise(s *opened, at sitting, end tuner.End) {
+func (w *world) summarise(s *opened, at sitting, v verdict) {
 	state := "ended"
-	if end == tuner.EndInterrupted || end == tuner.EndMachine {
+	if v.End == tuner.EndInterrupted || v.End == tuner.EndMachine {
 		state = "interrupted"
 	}
-	m := report.New(s.problem, s.history, s.ranking(), report.Facts{Study: s.study, State: state, End: end})
+	m := report.New(s.problem, s.history, s.ranking(), report.Facts{Study: s.study, State: state, End: v.End, Reason: v.Reason})
 	fmt.Fprintln(w.out)
 	if err := m.Text(w.out); err != nil {
 		fmt.Fprintf(w.err, "autotune: %v\n", err)
@@ -152,6 +156,9 @@ func (w *world) summarise(s *opened, at sitting, end tuner.End) {
 		fmt.Fprintf(w.out, "Resume    autotune resume %s\n", at.path)
 	} else if m.Best != nil {
 		fmt.Fprintf(w.out, "Next      autotune export %s\n", at.path)
+	}
+	if v.End == tuner.EndNoGain {
+		fmt.Fprintf(w.out, "More      autotune resume %s --trials N goes on all the same\n", at.path)
 	}
 }
 

@@ -13,6 +13,8 @@ type Model struct {
 	State string `json:"state"` // running, interrupted, ended, new
 	// End says which rule ended the study; empty while it has not ended.
 	End tuner.End `json:"end,omitempty"`
+	// EndReason says more of the end, for people, where the rule alone does not explain it.
+	EndReason string `json:"end_reason,omitempty"`
 	// Trials are counts by outcome.
 	Trials tuner.Counts `json:"trials"`
 	// Budget is how many trials the study may have; 0 is no limit.
@@ -54,12 +56,13 @@ type Facts struct {
 	Study   tuner.Study
 	State   string
 	End     tuner.End
+	Reason  string // of the end
 	Command func(tuner.Trial) string
 }
 
 // New makes the model of a study. rank is the study's ranking, best first.
 func New(p tuner.Problem, h tuner.History, rank []tuner.Ranked, f Facts) Model {
-	m := Model{Name: f.Study.Name, Goal: p.Goal.String(), State: f.State, End: f.End, Trials: h.Count(), Budget: f.Study.Budget.Trials,
+	m := Model{Name: f.Study.Name, Goal: p.Goal.String(), State: f.State, End: f.End, EndReason: f.Reason, Trials: h.Count(), Budget: f.Study.Budget.Trials,
 		Failures: map[tuner.Reason]int{}, FailureKinds: h.Failures(), SpentSeconds: f.Study.Spent.Seconds(), Predictions: predictions(p, h)}
 	for _, k := range m.FailureKinds {
 		m.Failures[k.Reason] += k.Count
@@ -79,6 +82,9 @@ func New(p tuner.Problem, h tuner.History, rank []tuner.Ranked, f Facts) Model {
 		m.Gain = &gain
 	}
 	m.Warnings = warnings(h)
+	if warning, _ := tuner.LittleRoom(h); warning != "" {
+		m.Warnings = append(m.Warnings, warning)
+	}
 	return m
 }
 

@@ -45,7 +45,11 @@ func (m Model) stateLine() string {
 	if m.End != "" {
 		s += " (" + string(m.End) + ")"
 	}
-	return fmt.Sprintf("%s, %s of running", s, time.Duration(m.SpentSeconds*float64(time.Second)).Round(time.Second))
+	s = fmt.Sprintf("%s, %s of running", s, time.Duration(m.SpentSeconds*float64(time.Second)).Round(time.Second))
+	if m.EndReason != "" {
+		s += "\n          " + m.EndReason
+	}
+	return s
 }
 
 func (m Model) trialsLine() string {
