@@ -1,6 +1,10 @@
 package tuner
 
-import "autotune/space"
+import (
+	"strings"
+
+	"autotune/space"
+)
 
 // Evidence is how a configuration of an earlier study came out, as a hint for this one. Two studies are never compared in absolute figures:
 // machine, traffic and checkpoint may differ, so a value is relative to a reference of the study that it comes from.
@@ -24,6 +28,51 @@ type Evidence struct {
 	EngineVersion string
 	// Source names the earlier study and the trial, for people: other.db, trial 12.
 	Source string
+}
+
+// Differences are what sets an earlier study apart from this one.
+type Differences struct {
+	Model    bool `json:"model,omitempty"`    // another checkpoint
+	Workload bool `json:"workload,omitempty"` // another question: see workload.Spec.Identity
+	Machine  bool `json:"machine,omitempty"`  // another number or kind of GPUs, as far as known
+	Clock    bool `json:"clock,omitempty"`    // one of the two is a rehearsal
+}
+
+// Shares of its weight that evidence keeps for each difference. They are chosen, not measured: a weight of 0.1 makes noise three times as
+// large, so that a difference of a tenth between two configurations there is a faint hint here, and a factor of two is still a clear one.
+const (
+	otherModel    = 0.1
+	otherWorkload = 0.2
+	otherMachine  = 0.2
+	otherClock    = 0.1
+)
+
+// Weight is what evidence weighs beside these differences: 1 without any.
+func (d Differences) Weight() float64 {
+	w := 1.0
+	for _, c := range []struct {
+		differs bool
+		share   float64
+	}{{d.Model, otherModel}, {d.Workload, otherWorkload}, {d.Machine, otherMachine}, {d.Clock, otherClock}} {
+		if c.differs {
+			w *= c.share
+		}
+	}
+	return w
+}
+
+// String lists the differences: another checkpoint, another workload.
+func (d Differences) String() string {
+	var words []string
+	for _, c := range []struct {
+		differs bool
+		word    string
+	}{{d.Model, "another checkpoint"}, {d.Workload, "another workload"}, {d.Machine, "another machine"}, {d.Clock, "a rehearsal on one side"}} {
+		if c.differs {
+			words = append(words, c.word)
+		}
+	}
+	return strings.Join(words, ", ")
 }
 
 // otherVersion is the share of its weight that evidence keeps under another version of the engine. Chosen, not measured: flags keep their

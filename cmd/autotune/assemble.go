@@ -21,7 +21,8 @@ type inputs struct {
 	Rehearse bool        `json:"rehearse,omitempty"`
 	Noise    float64     `json:"noise,omitempty"` // of a rehearsal
 	FileHash string      `json:"file_hash,omitempty"`
-	RunOn    bool        `json:"run_on,omitempty"` // a person has raised the budget after the stop rule had ended the study: it ends it no more
+	Earlier  []earlier   `json:"earlier,omitempty"` // the studies that this one started from
+	RunOn    bool        `json:"run_on,omitempty"`  // a person has raised the budget after the stop rule had ended the study: it ends it no more
 }
 
 // assembly is a study ready to be looked at or run.
@@ -31,6 +32,7 @@ type assembly struct {
 	engines  map[string]*engine.Definition
 	problem  tuner.Problem
 	warnings []string
+	recalled []recalled // what became of earlier studies
 }
 
 // assemble makes the problem from a spec and what is known of the machine. Errors are the spec's.
@@ -116,6 +118,7 @@ func (a *assembly) makeProblem() error {
 		}
 	}
 	a.problem = p
+	a.recall()
 	return nil
 }
 

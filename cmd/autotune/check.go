@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,7 +32,7 @@ func newCheck(w *world) *cobra.Command {
 each engine's baseline command, the workload, the budget, and what is worth a warning. Nothing is launched.` + exitStatuses(statusDone, statusFailed, statusUsage),
 		Example: "  autotune check glm.yaml\n  autotune check glm.yaml --json",
 		Args:    exactArgs(1, "one spec file"),
-		RunE:    func(_ *cobra.Command, args []string) error { return runCheck(w, args[0], o) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return runCheck(cmd.Context(), w, args[0], o) },
 	}
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the result as JSON")
 	return cmd
@@ -51,8 +52,9 @@ type checkReport struct {
 	Trials    int               `json:"budget_trials"`
 	WallClock string            `json:"budget_wall_clock,omitempty"`
 	Sampler   string            `json:"sampler"`
-	Stoppers  string            `json:"stoppers"`  // on, off or report
-	StopGain  float64           `json:"stop_gain"` // expected gain, as a share of the best, below which the search ends; 0: never
+	Stoppers  string            `json:"stoppers"`          // on, off or report
+	StopGain  float64           `json:"stop_gain"`         // expected gain, as a share of the best, below which the search ends; 0: never
+	Earlier   []string          `json:"earlier,omitempty"` // what is made of the studies that it starts from
 	Warnings  []string          `json:"warnings"`
 }
 
@@ -65,11 +67,14 @@ type excluded struct {
 // censusLimit bounds how many points check looks at: about a second.
 const censusLimit = 20_000
 
-func runCheck(w *world, path string, o checkOptions) error {
+func runCheck(ctx context.Context, w *world, path string, o checkOptions) error {
 	spec, err := readSpec(path, "")
 	if err == nil {
 		var a *assembly
 		if a, err = assemble(spec, w.newInputs(spec, path)); err == nil {
+			err = a.readEarlier(ctx)
+		}
+		if err == nil {
 			return printCheck(w.out, checkAssembly(a), o.json)
 		}
 	}
@@ -115,6 +120,9 @@ func checkAssembly(a *assembly) checkReport {
 	for _, b := range a.problem.Baselines {
 		r.Engines = append(r.Engines, b.Engine())
 		r.Baselines[b.Engine()] = deploy.Shell(a.export(b))
+	}
+	for _, e := range a.recalled {
+		r.Earlier = append(r.Earlier, e.String())
 	}
 	if w := datasetWarning(a); w != "" {
 		r.Warnings = append(r.Warnings, w)
@@ -163,6 +171,9 @@ func printCheck(out io.Writer, r checkReport, asJSON bool) error {
 	fmt.Fprintf(&b, "\nSpace     %s%d configurations over %s, sampler %s\n", more, r.Points, strings.Join(r.Engines, " and "), r.Sampler)
 	for _, e := range r.Excluded {
 		fmt.Fprintf(&b, "Excluded  %d points: %s [%s]\n", e.Points, e.Reason, e.Rule)
+	}
+	for _, e := range r.Earlier {
+		fmt.Fprintf(&b, "Earlier   %s\n", e)
 	}
 	fmt.Fprintf(&b, "Budget    %s\n", budgetLine(r))
 	for _, name := range r.Engines {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -152,6 +153,9 @@ func (o resumeOptions) permit(old, now *studyfile.Spec, diff []string) error {
 	shown := "\n  " + strings.Join(diff, "\n  ")
 	if old.Workload.Identity("") != now.Workload.Identity("") || old.Goal.String() != now.Goal.String() || old.Seed != now.Seed {
 		return trying(usage("the new spec asks another question, so earlier trials could not be compared:%s", shown), "a new study: autotune run %s --study NEW.db", now.Source)
+	}
+	if !slices.Equal(old.StartFrom, now.StartFrom) {
+		return trying(usage("earlier studies (search.start_from) are read once, when a study begins:%s", shown), "the list as it was, or a new study: autotune run %s --study NEW.db", now.Source)
 	}
 	if !o.acceptSpace {
 		return trying(usage("the spec has changed:%s", shown), "again with --accept-space-change to go on with it; earlier trials are kept")

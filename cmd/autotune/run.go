@@ -69,6 +69,9 @@ func runRun(ctx context.Context, w *world, path string, o runOptions) error {
 		return err
 	}
 	a.inputs.FileHash = rows.hash
+	if err := a.readEarlier(ctx); err != nil {
+		return err
+	}
 	db, err := create(ctx, o.study, w.newStudy(a), a)
 	if err != nil {
 		return err

@@ -92,6 +92,10 @@ func (w *world) introduce(s *opened, at sitting) {
 	}
 	if n := len(s.history); n > 0 {
 		fmt.Fprintf(w.out, "Going on after %d trials.\n", n)
+		return
+	}
+	for _, e := range s.recalled {
+		fmt.Fprintf(w.out, "Earlier study %s.\n", e)
 	}
 }
 
