@@ -256,31 +256,16 @@ func (s *sitting) publish(p Progress) {
 	if ranked := s.Ranker.Rank(s.problem, s.history); len(ranked) > 0 {
 		p.Leader = &ranked[0]
 	}
-	p.Left = s.left()
+	p.Left = s.left(p.Trial, p.Ended)
 	s.Observer.Observe(p)
 }
 
-// left estimates the time to the end of the budget: by the clock, or by the mean trial so far, whichever is sooner.
-func (s *sitting) left() time.Duration {
-	var left time.Duration
-	if s.study.Budget.WallClock > 0 {
-		left = max(0, s.study.Budget.WallClock-s.spent())
+// left estimates the time to the end of the budget: by the clock, or by the trials left, whichever is sooner.
+func (s *sitting) left(current *Trial, ended bool) time.Duration {
+	elapsed := time.Duration(0)
+	if current != nil && !ended {
+		elapsed = max(0, s.Now().Sub(current.Started))
 	}
-	n := s.history.Finished()
-	if s.study.Budget.Trials > 0 && n >= s.study.Budget.Trials {
-		return 0
-	}
-	if s.study.Budget.Trials > n && n > 0 {
-		var sum time.Duration
-		for _, t := range s.history {
-			if t.Outcome.Kind != Running && t.Outcome.Kind != Interrupted && !t.Foreign {
-				sum += t.Ended.Sub(t.Started)
-			}
-		}
-		byTrials := sum / time.Duration(n) * time.Duration(s.study.Budget.Trials-n)
-		if left == 0 || byTrials < left {
-			left = byTrials
-		}
-	}
+	_, left := s.study.Budget.Left(s.history, s.spent(), elapsed)
 	return left
 }

@@ -37,7 +37,9 @@ type Model struct {
 	// Clock says which clock gave the figures: wall, or law (a rehearsal).
 	Clock        metric.Clock `json:"clock,omitempty"`
 	SpentSeconds float64      `json:"spent_seconds"` // running, over all sittings
-	Warnings     []string     `json:"warnings,omitempty"`
+	// Pace says how long trials take; null while none has ended.
+	Pace     *Pace    `json:"pace"`
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // Entry is one trial with its value.
@@ -63,7 +65,7 @@ type Facts struct {
 // New makes the model of a study. rank is the study's ranking, best first.
 func New(p tuner.Problem, h tuner.History, rank []tuner.Ranked, f Facts) Model {
 	m := Model{Name: f.Study.Name, Goal: p.Goal.String(), State: f.State, End: f.End, EndReason: f.Reason, Trials: h.Count(), Budget: f.Study.Budget.Trials,
-		Failures: map[tuner.Reason]int{}, FailureKinds: h.Failures(), SpentSeconds: f.Study.Spent.Seconds(), Predictions: predictions(p, h)}
+		Failures: map[tuner.Reason]int{}, FailureKinds: h.Failures(), SpentSeconds: f.Study.Spent.Seconds(), Predictions: predictions(p, h), Pace: pace(h, f)}
 	for _, k := range m.FailureKinds {
 		m.Failures[k.Reason] += k.Count
 	}

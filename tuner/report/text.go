@@ -28,6 +28,9 @@ func (m Model) Text(w io.Writer) error {
 	if m.Clock == metric.Law {
 		b.WriteString("Clock     law time: a rehearsal against the fake engine; the figures say nothing about real hardware\n")
 	}
+	if m.Pace != nil {
+		fmt.Fprintf(&b, "Pace      %s\n", m.Pace)
+	}
 	m.writeEntries(&b)
 	m.writeFailures(&b)
 	if m.Predictions != nil {
