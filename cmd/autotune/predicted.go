@@ -75,7 +75,7 @@ func asked(t tuner.Trial) string {
 	p := t.Proposal
 	s := map[tuner.ProposalKind]string{
 		tuner.KindBaseline:  "baseline: what gains are counted from",
-		tuner.KindRecipe:    "recipe: a configuration that is known to be good elsewhere",
+		tuner.KindRecipe:    "recipe: listed in the spec, or among the best of an earlier study",
 		tuner.KindScreen:    "screen: to see what the space is like, before the model is asked",
 		tuner.KindGain:      "gain: the model expects most of it",
 		tuner.KindExplore:   "exploration: near the best, and little is known of it",

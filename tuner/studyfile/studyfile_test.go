@@ -110,7 +110,7 @@ func TestEveryKeyArrives(t *testing.T) {
 
 func TestDefaultsAreFilledIn(t *testing.T) {
 	s := parse(t, strings.Replace(good, "budget: {trials: 5}\n", "", 1))
-	if s.Sampler != "tpe" || s.Seed != 42 || s.Gate != 0.99 || s.Reference != "sglang" || s.Records != studyfile.RecordsFull {
+	if s.Sampler != studyfile.DefaultSampler || s.Seed != 42 || s.Gate != 0.99 || s.Reference != "sglang" || s.Records != studyfile.RecordsFull {
 		t.Errorf("%+v", s)
 	}
 	if s.Stoppers != studyfile.StoppersOn || s.StopGain != 0.01 || len(s.StartFrom) > 0 {
