@@ -17,22 +17,12 @@ type forecast struct {
 	logKeep        float64 // Σ log P(bound kept)
 }
 
-// doomed is the logarithm of the probability that a point runs that asks for no less memory than one that had too little.
-var doomed = math.Log(1e-9)
-
 func (b *belief) forecast(c cell) forecast {
 	f := forecast{logRun: b.logRun(c), logKeep: b.logKeep(c)}
 	if b.value != nil {
 		f.mean, f.variance = b.value(c)
 	}
 	return f
-}
-
-func (b *belief) logRun(c cell) float64 {
-	if b.dominated(c) {
-		return doomed
-	}
-	return math.Log(math.Max(b.run(c, b.logit(c)), 1e-12))
 }
 
 func (b *belief) logKeep(c cell) float64 {
@@ -42,38 +32,6 @@ func (b *belief) logKeep(c cell) float64 {
 		sum += logCDF(-mean / math.Sqrt(variance+1e-9))
 	}
 	return sum
-}
-
-// dominated tells whether the cell asks for at least as much memory as a trial that ran out of it, and is otherwise equal to it.
-func (b *belief) dominated(c cell) bool {
-	for _, s := range b.oom {
-		if b.asksForMore(c, s) {
-			return true
-		}
-	}
-	return false
-}
-
-func (b *belief) asksForMore(c cell, failed sight) bool {
-	small := poolTooSmall(failed.trial.Outcome)
-	for i, level := range c {
-		other := failed.cell[i]
-		if level == other {
-			continue
-		}
-		d := b.dims[i]
-		if b.hungry[i] == 0 || level >= len(d.atoms) || other >= len(d.atoms) || d.atoms[level].word || d.atoms[other].word {
-			return false
-		}
-		more := d.atoms[level].place >= d.atoms[other].place
-		if small && isShare(b.params[i]) {
-			more = d.atoms[level].place <= d.atoms[other].place
-		}
-		if !more {
-			return false
-		}
-	}
-	return true
 }
 
 // margin is what an improvement has to be at least, as a logarithm: less than a fifth of a percent is none.

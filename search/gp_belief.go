@@ -18,13 +18,12 @@ type belief struct {
 	seen      []sight
 	objective *gaussian.Regression   // of log(value), signed so that more is better; nil when nothing was measured
 	bounds    []*gaussian.Regression // of log(metric/limit), signed so that 0 and below is kept
-	runs      *gaussian.Classifier
+	kinds     []failureKind
 	hungry    []float64 // by parameter
 	oom       []sight   // trials that ran out of memory
 
 	value  func([]int) (mean, variance float64)
 	broken []func([]int) (mean, variance float64)
-	run    func(point []int, prior float64) float64
 	target float64 // what an improvement is counted from
 	ranked []sight // measured points, the leader first
 }
@@ -47,8 +46,7 @@ func (s gp) believe(p tuner.Problem, h tuner.History) (*belief, error) {
 	}
 	b.look()
 	dims := b.grid()
-	b.runs = gaussian.Classify(dims, b.labels())
-	b.run = b.runs.Predictor()
+	b.classify(dims)
 	if err := b.regress(dims); err != nil {
 		return nil, err
 	}
@@ -68,36 +66,6 @@ func (b *belief) look() {
 			b.oom = append(b.oom, s)
 		}
 	}
-}
-
-// labels are the finished trials for the model of what runs.
-func (b *belief) labels() []gaussian.Label {
-	var labels []gaussian.Label
-	for _, s := range b.seen {
-		if s.ran || s.trial.Outcome.Kind == tuner.Infeasible {
-			labels = append(labels, gaussian.Label{Point: s.cell, Ran: s.ran, Prior: b.logit(s.cell)})
-		}
-	}
-	return labels
-}
-
-// The logit of running before anything was seen: nine of ten points run, less what asks for much memory.
-const (
-	logitPrior  = 2.2
-	logitHungry = 2
-)
-
-// logit is the prior mean of the logit of running.
-func (b *belief) logit(c cell) float64 {
-	logit := logitPrior
-	for i, w := range b.hungry {
-		if w > 0 && c[i] < len(b.dims[i].atoms) {
-			if a := b.dims[i].atoms[c[i]]; !a.word {
-				logit -= logitHungry * w * math.Max(0, a.place-0.5)
-			}
-		}
-	}
-	return logit
 }
 
 // regress fits the objective and every bound, and conditions them on the running trials as if these had come out as expected: so that a

@@ -29,7 +29,7 @@ func newLattice(s *space.Space) *lattice {
 	for i, p := range l.params {
 		d := newDimension(p)
 		l.dims = append(l.dims, d)
-		l.idle = append(l.idle, max(0, d.index(space.Default())))
+		l.idle = append(l.idle, max(0, d.level(space.Default())))
 		l.structural = append(l.structural, p.Name == space.EngineParam || slices.Contains(names, p.Name))
 		l.place[p.Name] = i
 	}
@@ -80,12 +80,21 @@ func (l *lattice) cell(p space.Point) cell {
 	c := slices.Clone(l.idle)
 	for i, q := range l.params {
 		if v, ok := p.Get(q.Name); ok {
-			if c[i] = l.dims[i].index(v); c[i] < 0 {
+			if c[i] = l.dims[i].level(v); c[i] < 0 {
 				c[i] = len(l.dims[i].atoms)
 			}
 		}
 	}
 	return c
+}
+
+// level is the atom of a value; default that is not listed is at what it stands for.
+func (d *dimension) level(v space.Value) int {
+	i := d.index(v)
+	if i < 0 && v.IsDefault() && d.param.Resolved.Kind() != space.KindNone {
+		i = d.index(d.param.Resolved)
+	}
+	return i
 }
 
 // settle gives every inactive parameter its idle level, and likewise a value that cannot be proposed. A parameter that has become active is at

@@ -21,12 +21,13 @@ type Classifier struct {
 
 	x      design
 	tables []*table
+	trend  trend
 	slope  []float64 // ∇ log p(y|f) at the mode
 	root   []float64 // √W, W the negative Hessian
 	lower  mat.TriDense
 }
 
-// The hyper-parameters that a classifier chooses from, by evidence: one weight for all dimensions, and the variance of the logit.
+// The hyper-parameters that a classifier chooses from, by evidence: one weight for all dimensions (or weights as the labels have them), and the variance of the logit.
 var (
 	classifierWeights = []float64{0.3, 1, 3}
 	classifierScales  = []float64{4, 16}
@@ -43,26 +44,103 @@ func Classify(dims []Dim, labels []Label) *Classifier {
 	}
 	x := newDesign(dims, points)
 	var best *Classifier
-	for _, a := range classifierWeights {
-		k := Kernel{Scale: 1, Weight: make([]float64, len(dims)), Length: make([]float64, len(dims))}
-		for d := range dims {
-			k.Weight[d], k.Length[d] = a, classifierLength
-		}
+	for _, k := range classifierKernels(dims, labels) {
 		tables := k.tables(dims)
-		unit := mat.NewSymDense(max(1, x.n), nil)
-		x.fillCovariance(unit, tables, 1)
+		shape, trend := mat.NewSymDense(max(1, x.n), nil), newTrend(dims, x)
+		x.fillCovariance(shape, tables, 1)
 		for _, scale := range classifierScales {
 			k.Scale = scale
-			c := &Classifier{Kernel: k, x: x, tables: tables}
-			if c.fit(unit, labels) && (best == nil || c.Evidence > best.Evidence) {
+			c := &Classifier{Kernel: k, x: x, tables: tables, trend: trend}
+			if c.fit(c.covariance(shape), labels) && (best == nil || c.Evidence > best.Evidence) {
 				best = c
 			}
 		}
 	}
 	if best == nil { // nothing seen, or no mode was found
-		return &Classifier{Kernel: Kernel{Scale: classifierScales[0]}, x: newDesign(dims, nil)}
+		return &Classifier{Kernel: Kernel{Scale: classifierScales[0]}, x: newDesign(dims, nil), trend: newTrend(dims, newDesign(dims, nil))}
 	}
 	return best
+}
+
+// classifierKernels are the shapes of which evidence chooses one: all dimensions alike, and the weights and lengths that a regression on the
+// labels as numbers finds (least-squares classification, GPML 6.5), which tell the few flags that matter from the many that do not.
+func classifierKernels(dims []Dim, labels []Label) []Kernel {
+	var out []Kernel
+	for _, a := range classifierWeights {
+		k := Kernel{Weight: make([]float64, len(dims)), Length: make([]float64, len(dims))}
+		for d := range dims {
+			k.Weight[d], k.Length[d] = a, classifierLength
+		}
+		out = append(out, k)
+	}
+	data := make([]Observation, len(labels))
+	ran := 0
+	for i, l := range labels {
+		data[i] = Observation{Point: l.Point, Value: -1}
+		if l.Ran {
+			data[i].Value = 1
+			ran++
+		}
+	}
+	if ran == 0 || ran == len(labels) || len(labels) < leastForWeights {
+		return out
+	}
+	kernel, _ := newFitter(dims, telling(data)).best()
+	return append(out, kernel)
+}
+
+// leastForWeights is how many labels it takes to tell flags apart.
+const leastForWeights = 8
+
+// trend is the part of the kernel in which some dimensions are linear: Σ b² (u - ½)(u' - ½). It does not fade with the distance in other dimensions: what is
+// learned of asking for memory in one layout holds, to a degree, in all.
+type trend struct {
+	dims []Dim
+	x    design
+}
+
+func newTrend(dims []Dim, x design) trend { return trend{dims, x} }
+
+func (t trend) place(d, level int) float64 {
+	if t.dims[d].Trend == 0 || t.dims[d].Place == nil || math.IsNaN(t.dims[d].Place[level]) {
+		return 0
+	}
+	return t.dims[d].Trend * (t.dims[d].Place[level] - 0.5)
+}
+
+// add adds the trend between a point and the design's first points to row, and returns the point's own variance.
+func (t trend) add(point []int, row []float64) (own float64) {
+	for d := range t.dims {
+		if t.dims[d].Trend == 0 {
+			continue
+		}
+		u := t.place(d, point[d])
+		own += u * u
+		if u == 0 {
+			continue
+		}
+		for i := range row {
+			row[i] += u * t.place(d, int(t.x.levels[d][i]))
+		}
+	}
+	return own
+}
+
+// covariance is scale times the shape, and the trend.
+func (c *Classifier) covariance(shape *mat.SymDense) *mat.SymDense {
+	n := c.x.n
+	out := mat.NewSymDense(max(1, n), nil)
+	row, point := make([]float64, n), make([]int, len(c.x.levels))
+	for i := range n {
+		for j := range i + 1 {
+			row[j] = c.Kernel.Scale * shape.At(i, j)
+		}
+		c.trend.add(c.x.at(i, point), row[:i+1])
+		for j := range i + 1 {
+			out.SetSym(i, j, row[j])
+		}
+	}
+	return out
 }
 
 const (
@@ -71,7 +149,7 @@ const (
 )
 
 // fit finds the mode of the posterior by Newton's method (GPML algorithm 3.1), for f less its prior mean.
-func (c *Classifier) fit(unit *mat.SymDense, labels []Label) bool {
+func (c *Classifier) fit(cov *mat.SymDense, labels []Label) bool {
 	n := len(labels)
 	if n == 0 {
 		return false
@@ -83,7 +161,7 @@ func (c *Classifier) fit(unit *mat.SymDense, labels []Label) bool {
 	var chol mat.Cholesky
 	for range newtonSteps {
 		c.differentiate(labels, f)
-		c.setB(inner, unit)
+		c.setB(inner, cov)
 		if !chol.Factorize(inner) {
 			return false
 		}
@@ -91,8 +169,8 @@ func (c *Classifier) fit(unit *mat.SymDense, labels []Label) bool {
 		for i := range n {
 			b.SetVec(i, c.root[i]*c.root[i]*f[i]+c.slope[i])
 		}
-		c.newton(unit, &chol, b, a)
-		multiply(unit, c.Kernel.Scale, a, f)
+		c.newton(cov, &chol, b, a)
+		multiply(cov, a, f)
 		next := logLikelihood(labels, f)
 		for i := range n {
 			next -= a[i] * f[i] / 2
@@ -107,7 +185,7 @@ func (c *Classifier) fit(unit *mat.SymDense, labels []Label) bool {
 		objective = next
 	}
 	c.differentiate(labels, f)
-	c.setB(inner, unit)
+	c.setB(inner, cov)
 	if !chol.Factorize(inner) {
 		return false
 	}
@@ -117,10 +195,10 @@ func (c *Classifier) fit(unit *mat.SymDense, labels []Label) bool {
 }
 
 // newton computes a = b - √W B⁻¹ √W K b.
-func (c *Classifier) newton(unit *mat.SymDense, chol *mat.Cholesky, b *mat.VecDense, a []float64) {
+func (c *Classifier) newton(cov *mat.SymDense, chol *mat.Cholesky, b *mat.VecDense, a []float64) {
 	n := len(a)
 	kb, solved := make([]float64, n), mat.NewVecDense(n, nil)
-	multiply(unit, c.Kernel.Scale, b.RawVector().Data, kb)
+	multiply(cov, b.RawVector().Data, kb)
 	for i := range n {
 		kb[i] *= c.root[i]
 	}
@@ -146,10 +224,10 @@ func (c *Classifier) differentiate(labels []Label, f []float64) {
 }
 
 // setB sets B = I + √W K √W.
-func (c *Classifier) setB(inner, unit *mat.SymDense) {
+func (c *Classifier) setB(inner, cov *mat.SymDense) {
 	for i := range c.root {
 		for j := range i + 1 {
-			v := c.root[i] * c.root[j] * c.Kernel.Scale * unit.At(i, j)
+			v := c.root[i] * c.root[j] * cov.At(i, j)
 			if i == j {
 				v += 1 + jitter
 			}
@@ -158,10 +236,8 @@ func (c *Classifier) setB(inner, unit *mat.SymDense) {
 	}
 }
 
-func multiply(unit *mat.SymDense, scale float64, v, into []float64) {
-	out := mat.NewVecDense(len(v), into)
-	out.MulVec(unit, mat.NewVecDense(len(v), v))
-	out.ScaleVec(scale, out)
+func multiply(cov *mat.SymDense, v, into []float64) {
+	mat.NewVecDense(len(v), into).MulVec(cov, mat.NewVecDense(len(v), v))
 }
 
 func logLikelihood(labels []Label, f []float64) float64 {
@@ -186,6 +262,7 @@ func (c *Classifier) Predictor() func(point []int, prior float64) float64 {
 		mean, variance := prior, c.Kernel.Scale
 		if c.x.n > 0 {
 			c.x.covariance(c.tables, c.Kernel.Scale, point, row)
+			variance += c.trend.add(point, row)
 			for i, k := range row {
 				mean += k * c.slope[i]
 				row[i] = k * c.root[i]

@@ -9,6 +9,8 @@ type Dim struct {
 	Place []float64
 	// Weight is the prior of log a, the dimension's weight in the kernel; the zero Prior stands for Weights.
 	Weight Prior
+	// Trend is the standard deviation of a linear effect over the whole range on a classifier's logit; 0: none.
+	Trend float64
 }
 
 // ordered tells whether any two levels have a distance.
