@@ -89,7 +89,7 @@ func (b *belief) regress(dims []gaussian.Dim) error {
 	if len(values[0]) == 0 {
 		return nil
 	}
-	values[0] = clipLow(values[0])
+	values[0] = clipLow(append(values[0], b.recalled()...))
 	for i, data := range values {
 		g, err := gaussian.Regress(dims, data)
 		if err == nil {
@@ -105,6 +105,34 @@ func (b *belief) regress(dims []gaussian.Dim) error {
 		}
 	}
 	return nil
+}
+
+// recalled is what earlier studies measured, from this study's own baseline, as observations with the noise that their weight gives them.
+func (b *belief) recalled() []gaussian.Observation {
+	var out []gaussian.Observation
+	for _, e := range b.problem.Evidence {
+		reference, ok := b.baseline(e.Reference)
+		weight := e.WeightIn(b.history)
+		if e.Kind != tuner.Measured || !ok || !(weight > 0) {
+			continue
+		}
+		out = append(out, gaussian.Observation{Point: b.cell(e.Point), Value: reference + e.Value, Noise: 1 / weight})
+	}
+	return out
+}
+
+// baseline is the logarithm of what an engine's baseline measured here.
+func (b *belief) baseline(engine string) (v float64, ok bool) {
+	for _, p := range b.problem.Baselines {
+		for _, s := range b.seen {
+			if p.Engine() == engine && s.trial.Point.Key() == p.Key() && s.ran {
+				if v, ok := b.problem.Goal.Value(s.trial.Outcome.Measured); ok {
+					return logObjective(b.problem.Goal, v), true
+				}
+			}
+		}
+	}
+	return 0, false
 }
 
 // pretend adds the running trials at their posterior means.

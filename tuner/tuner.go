@@ -50,6 +50,8 @@ type sitting struct {
 	history History
 	started time.Time
 	renewed time.Time
+	ranked  bool    // since the history last changed: ranking may take a model's while, and progress comes every second
+	leader  *Ranked // nil: nothing leads
 }
 
 // Run goes on with a study until its budget, its space or ctx ends, and returns the history as it then is.
@@ -111,7 +113,7 @@ func (s *sitting) reload(ctx context.Context) bool {
 	if err != nil || len(h) <= len(s.history) {
 		return false
 	}
-	s.history = h
+	s.history, s.ranked = h, false
 	return true
 }
 
@@ -226,6 +228,7 @@ func (s *sitting) origin(p Proposal) Origin {
 
 // put replaces the trial of the same number in the history, or appends it.
 func (s *sitting) put(t Trial) {
+	s.ranked = false
 	for i := range s.history {
 		if s.history[i].Number == t.Number && !s.history[i].Foreign {
 			s.history[i] = t
@@ -253,9 +256,13 @@ func (s *sitting) spent() time.Duration { return s.study.Spent + s.Now().Sub(s.r
 func (s *sitting) publish(p Progress) {
 	p.Study, p.Problem, p.History = s.study, s.problem, s.history
 	p.Study.Spent = s.spent()
-	if ranked := s.Ranker.Rank(s.problem, s.history); len(ranked) > 0 {
-		p.Leader = &ranked[0]
+	if !s.ranked {
+		s.ranked, s.leader = true, nil
+		if all := s.Ranker.Rank(s.problem, s.history); len(all) > 0 {
+			s.leader = &all[0]
+		}
 	}
+	p.Leader = s.leader
 	p.Left = s.left(p.Trial, p.Ended)
 	s.Observer.Observe(p)
 }

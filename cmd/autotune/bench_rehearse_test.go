@@ -43,7 +43,7 @@ func TestBenchRehearse(t *testing.T) {
 		a := assembled(t, text, seed)
 		history := rehearsed(t, a, seed)
 		checkNothingKnownWasAsked(t, a, history)
-		ranked := search.Best{}.Rank(a.problem, history)
+		ranked := search.RankerOf(a.spec.Sampler).Rank(a.problem, history)
 		if len(ranked) == 0 {
 			t.Fatalf("seed %d: nothing feasible", seed)
 		}
@@ -70,7 +70,7 @@ func TestBenchBinary(t *testing.T) {
 	}
 	const seed = 1
 	a := assembled(t, text, seed)
-	ranked := search.Best{}.Rank(a.problem, rehearsed(t, a, seed))
+	ranked := search.RankerOf(a.spec.Sampler).Rank(a.problem, rehearsed(t, a, seed))
 	folder := t.TempDir()
 	if err := os.WriteFile(filepath.Join(folder, "glm.yaml"), a.spec.Text, 0o644); err != nil {
 		t.Fatal(err)
@@ -176,7 +176,7 @@ func rehearsed(t *testing.T, a *assembly, seed uint64) tuner.History {
 	if err != nil {
 		t.Fatal(err)
 	}
-	loop := &tuner.Tuner{Sampler: sampler, Ranker: search.Best{}, Runner: mustRunner(t, a, seed), Store: db, Observer: unseen{}, Now: time.Now}
+	loop := &tuner.Tuner{Sampler: sampler, Ranker: search.RankerOf(a.spec.Sampler), Runner: mustRunner(t, a, seed), Store: db, Observer: unseen{}, Now: time.Now}
 	if _, _, err := loop.Run(ctx, study, a.problem, history); err != nil {
 		t.Fatal(err)
 	}

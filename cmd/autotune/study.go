@@ -63,7 +63,9 @@ func reassemble(study tuner.Study) (*assembly, error) {
 	return assemble(spec, in)
 }
 
-func (o *opened) ranking() []tuner.Ranked { return search.Best{}.Rank(o.problem, o.history) }
+func (o *opened) ranking() []tuner.Ranked {
+	return search.RankerOf(o.spec.Sampler).Rank(o.problem, o.history)
+}
 
 // verdict is how a study ended, as it is stored.
 type verdict struct {

@@ -81,7 +81,7 @@ func (w *world) newTuner(s *opened, at sitting) (*tuner.Tuner, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &tuner.Tuner{Sampler: sampler, Ranker: search.Best{}, Runner: r, Store: s.db, Observer: newWatcher(w), Now: w.now,
+	return &tuner.Tuner{Sampler: sampler, Ranker: search.RankerOf(s.spec.Sampler), Runner: r, Store: s.db, Observer: newWatcher(w), Now: w.now,
 		AcceptEngineChange: at.acceptEngine, StopGain: s.stopGain()}, nil
 }
 
