@@ -24,12 +24,12 @@ func (grid) Suggest(p tuner.Problem, h tuner.History, ask tuner.Ask) (tuner.Prop
 	o := newOdometer(p.Space)
 	if o.setToLast(p, h) {
 		if point, ok := o.turn(refused); ok {
-			return tuner.Proposal{Point: point, Why: "next point of the grid"}, nil
+			return tuner.Proposal{Point: point, Kind: tuner.KindSweep, Why: "next point of the grid"}, nil
 		}
 	}
 	o.reset()
 	if point, ok := o.turn(refused); ok {
-		return tuner.Proposal{Point: point, Why: "next point of the grid, from its start"}, nil
+		return tuner.Proposal{Point: point, Kind: tuner.KindSweep, Why: "next point of the grid, from its start"}, nil
 	}
 	return drawRandom(p, source(ask), refused, "random: one of the points that the grid left out")
 }

@@ -103,7 +103,7 @@ func (w *walk) begin() bool {
 	if inside.Key() == w.best.point.Key() {
 		return true
 	}
-	s, _ := w.visit(inside, fmt.Sprintf("next to the best baseline (%s), with values that may be proposed", name(w.best)))
+	s, _ := w.visit(inside, tuner.KindSweep, fmt.Sprintf("next to the best baseline (%s), with values that may be proposed", name(w.best)))
 	w.stand(stand{point: inside, measured: s.measured, number: s.number})
 	return true
 }
@@ -115,7 +115,7 @@ func (w *walk) beginAnywhere() bool {
 		if !ok {
 			return false
 		}
-		s, ok := w.visit(p, "a random start: the spec has no baseline")
+		s, ok := w.visit(p, tuner.KindRandom, "a random start: the spec has no baseline")
 		if ok && s.measured != nil {
 			w.stand(s)
 			return true
@@ -154,7 +154,7 @@ func (w *walk) stand(s stand) {
 
 // visit looks at a point once: ok is false for one that came up before, that breaks a rule or is bound to fail, and for one that was not
 // asked yet, with which the walk ends.
-func (w *walk) visit(p space.Point, why string) (s stand, ok bool) {
+func (w *walk) visit(p space.Point, kind tuner.ProposalKind, why string) (s stand, ok bool) {
 	if w.visited[p.Key()] {
 		return s, false
 	}
@@ -163,7 +163,7 @@ func (w *walk) visit(p space.Point, why string) (s stand, ok bool) {
 		return s, true
 	}
 	if !w.refused(p) && w.problem.Space.Keeps(p) {
-		w.next, w.found = tuner.Proposal{Point: p, Why: why}, true
+		w.next, w.found = tuner.Proposal{Point: p, Kind: kind, Why: why}, true
 	}
 	return s, false
 }
@@ -175,7 +175,7 @@ func (w *walk) restart() bool {
 		for range restartChanges {
 			p = w.randomChange(p)
 		}
-		s, ok := w.visit(p, fmt.Sprintf("a new start: %d random changes of %s", restartChanges, name(w.best)))
+		s, ok := w.visit(p, tuner.KindRandom, fmt.Sprintf("a new start: %d random changes of %s", restartChanges, name(w.best)))
 		switch {
 		case w.found:
 			return true

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"autotune/space"
+	"autotune/tuner"
 )
 
 // pass changes each flag in turn, in a random order; it tells whether anything improved.
@@ -85,7 +86,7 @@ func (w *walk) try(d *dimension, v space.Value) (improved bool) {
 	}
 	now, _ := w.current.point.Get(d.param.Name)
 	why := fmt.Sprintf("%s: %s in place of %s, the rest as in %s", d.param.Name, v, now, name(w.current))
-	s, ok := w.visit(w.change(w.current.point, d.param.Name, v), why)
+	s, ok := w.visit(w.change(w.current.point, d.param.Name, v), tuner.KindSweep, why)
 	if !ok || !w.better(s, w.current) {
 		return false
 	}

@@ -24,7 +24,7 @@ func (sobol) Suggest(p tuner.Problem, h tuner.History, ask tuner.Ask) (tuner.Pro
 	}
 	refused := unwanted(p, h)
 	if point, ok := newSobolPoints(p.Space, ask.Seed).from(ask.Number, refused); ok {
-		return tuner.Proposal{Point: point, Why: "next point of a Sobol sequence"}, nil
+		return tuner.Proposal{Point: point, Kind: tuner.KindScreen, Why: "next point of a Sobol sequence"}, nil
 	}
 	return drawRandom(p, source(ask), refused, "random: what the Sobol sequence has next was tried or is not allowed")
 }
