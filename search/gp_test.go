@@ -215,3 +215,33 @@ func TestLeaderIsNoLuckyShot(t *testing.T) {
 		t.Error("the model's leader is no better than the highest measurement")
 	}
 }
+
+// TestEvidence: what an earlier study found best is expected to be good here, the more so the more it weighs, and is never a leader.
+func TestEvidence(t *testing.T) {
+	surface := searchtest.TwoEngines()
+	goal := surface.Problem.Goal
+	h := searchtest.Study(t, newGP(), surface, 1, 10)
+	_, best := searchtest.Optimum(surface)
+	plain := believed(t, surface.Problem, h)
+	c := plain.cell(best)
+	before, _ := plain.value(c)
+	top, _ := goal.Value(surface.Truth(best).Measured)
+	base, _ := goal.Value(h[0].Outcome.Measured)
+	last := before
+	for _, weight := range []float64{0.01, 0.1, 1} {
+		p := surface.Problem
+		p.Evidence = []tuner.Evidence{{Point: best, Kind: tuner.Measured, Value: math.Log(top / base), Reference: "fast", Weight: weight}}
+		b := believed(t, p, h)
+		mean, _ := b.value(c)
+		if mean <= last {
+			t.Errorf("with a weight of %g the mean is %.3f, with less %.3f", weight, mean, last)
+		}
+		last = mean
+		if len(b.ranked) != len(plain.ranked) {
+			t.Errorf("evidence is ranked: %d points, without it %d", len(b.ranked), len(plain.ranked))
+		}
+	}
+	if math.Abs(last-math.Log(top)) > 0.1 {
+		t.Errorf("with full weight the mean is %.3f, measured was %.3f", last, math.Log(top))
+	}
+}

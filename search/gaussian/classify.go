@@ -148,16 +148,17 @@ const (
 	newtonTolerance = 1e-6
 )
 
-// fit finds the mode of the posterior by Newton's method (GPML algorithm 3.1), for f less its prior mean.
+// fit finds the mode of the posterior by Newton's method (GPML algorithm 3.1), for f less its prior mean. A full step may overshoot where labels
+// contradict the prior mean; it is halved until the objective rises.
 func (c *Classifier) fit(cov *mat.SymDense, labels []Label) bool {
 	n := len(labels)
 	if n == 0 {
 		return false
 	}
-	f, a, b := make([]float64, n), make([]float64, n), mat.NewVecDense(n, nil)
+	f, a, step, b := make([]float64, n), make([]float64, n), make([]float64, n), mat.NewVecDense(n, nil)
 	c.slope, c.root = make([]float64, n), make([]float64, n)
 	inner := mat.NewSymDense(n, nil)
-	objective := math.Inf(-1)
+	objective := logLikelihood(labels, f)
 	var chol mat.Cholesky
 	for range newtonSteps {
 		c.differentiate(labels, f)
@@ -169,29 +170,37 @@ func (c *Classifier) fit(cov *mat.SymDense, labels []Label) bool {
 		for i := range n {
 			b.SetVec(i, c.root[i]*c.root[i]*f[i]+c.slope[i])
 		}
-		c.newton(cov, &chol, b, a)
-		multiply(cov, a, f)
-		next := logLikelihood(labels, f)
-		for i := range n {
-			next -= a[i] * f[i] / 2
-		}
-		if math.IsNaN(next) {
-			return false
-		}
-		if math.Abs(next-objective) < newtonTolerance {
-			objective = next
+		c.newton(cov, &chol, b, step)
+		floats.Sub(step, a)
+		gained := c.advance(cov, labels, a, step, f, objective)
+		objective += gained
+		if gained < newtonTolerance {
 			break
 		}
-		objective = next
 	}
 	c.differentiate(labels, f)
 	c.setB(inner, cov)
-	if !chol.Factorize(inner) {
+	if math.IsNaN(objective) || !chol.Factorize(inner) {
 		return false
 	}
 	chol.LTo(&c.lower)
 	c.Evidence = objective - chol.LogDet()/2
 	return true
+}
+
+// advance goes along a step, or a half of it, and so on, as far as the objective rises, and returns by how much.
+func (c *Classifier) advance(cov *mat.SymDense, labels []Label, a, step, f []float64, objective float64) (gained float64) {
+	tried, at := make([]float64, len(a)), make([]float64, len(a))
+	for size := 1.0; size > 1e-3; size /= 2 {
+		floats.AddScaledTo(tried, a, size, step)
+		multiply(cov, tried, at)
+		if gained = logLikelihood(labels, at) - floats.Dot(tried, at)/2 - objective; gained > 0 {
+			copy(a, tried)
+			copy(f, at)
+			return gained
+		}
+	}
+	return 0
 }
 
 // newton computes a = b - √W B⁻¹ √W K b.
