@@ -24,6 +24,7 @@ var importRules = []struct {
 	{"tuner/studyfile", []string{"space", "tuner"}, "tuner/studyfile sees the domain, no adapter"},
 	{"tuner/report", []string{"space", "tuner"}, "tuner/report sees the domain, no adapter"},
 	{"search", []string{"space", "tuner"}, "search is an adapter: it never imports runner or store"},
+	{"search/searchbench", []string{"space", "tuner", "search"}, "search/searchbench measures samplers: it sees the domain and search, no other adapter"},
 	{"runner", []string{"space", "tuner", "runner"}, "runner is an adapter: it never imports search or store"},
 	{"store", []string{"space", "tuner", "store"}, "store is an adapter: it never imports search or runner"},
 	{"cmd", []string{""}, "cmd sees everything"},

@@ -27,6 +27,7 @@ type Row struct {
 type Score struct {
 	Regret  float64 // %, of the point that the method would return
 	Minutes float64 // of the machine, since the start
+	Bad     bool    // the trial did not run or broke a constraint, in truth
 }
 
 // Key names a run: no two rows of a file have the same.
@@ -40,11 +41,14 @@ func WriteHeader(w io.Writer) error {
 	return err
 }
 
-// Write adds the row, as one line: the last field has regret:minutes of every trial, separated by spaces.
+// Write adds the row, as one line: the last field has regret:minutes of every trial, with ! after a bad one, separated by spaces.
 func (r Row) Write(w io.Writer) error {
 	scores := make([]string, len(r.Trials))
 	for i, s := range r.Trials {
 		scores[i] = number(s.Regret, 3) + ":" + number(s.Minutes, 1)
+		if s.Bad {
+			scores[i] += "!"
+		}
 	}
 	c := csv.NewWriter(w)
 	fields := []string{r.Surface, r.Method, strconv.FormatUint(r.Seed, 10), strconv.FormatFloat(r.Noise, 'g', -1, 64), strconv.Itoa(r.Crashed), strconv.Itoa(r.Bad),
@@ -89,13 +93,14 @@ func parseRow(fields []string) (Row, error) {
 	r := Row{Surface: fields[0], Method: fields[1], Seed: p.unsigned(2), Noise: p.float(3), Crashed: int(p.unsigned(4)), Bad: int(p.unsigned(5)),
 		BadLate: int(p.unsigned(6)), Seconds: p.float(7), Confirmed: [2]float64{p.float(8), p.float(9)}}
 	for _, pair := range strings.Fields(fields[10]) {
-		a, b, ok := strings.Cut(pair, ":")
+		plain, bad := strings.CutSuffix(pair, "!")
+		a, b, ok := strings.Cut(plain, ":")
 		regret, errA := strconv.ParseFloat(a, 64)
 		minutes, errB := strconv.ParseFloat(b, 64)
 		if !ok || errA != nil || errB != nil {
 			return Row{}, fmt.Errorf("%q is not regret:minutes", pair)
 		}
-		r.Trials = append(r.Trials, Score{regret, minutes})
+		r.Trials = append(r.Trials, Score{regret, minutes, bad})
 	}
 	return r, p.err
 }

@@ -53,7 +53,7 @@ type scorer struct {
 	noise   float64
 	history tuner.History
 	ranked  []tuner.Ranked // after the last trial
-	bad     []bool
+	bad     bool           // the last trial
 	minutes float64
 	row     Row
 }
@@ -65,19 +65,22 @@ func newScorer(s *Surface, method string, noise float64) *scorer {
 // carryOut measures a proposal as the next trial.
 func (c *scorer) carryOut(p tuner.Proposal) tuner.Trial {
 	s, n := c.surface, len(c.history)
-	t := tuner.Trial{Number: n, Point: p.Point, Origin: s.origin(p.Point), Proposal: p, Outcome: s.Measure(p.Point, n, c.noise)}
+	origin := s.origin(p.Point)
+	switch origin {
+	case tuner.OriginBaseline:
+		p.Kind = tuner.KindBaseline
+	case tuner.OriginRecipe:
+		p.Kind = tuner.KindRecipe
+	}
+	t := tuner.Trial{Number: n, Point: p.Point, Origin: origin, Proposal: p, Outcome: s.Measure(p.Point, n, c.noise)}
 	t.Started = time.Unix(0, 0).Add(time.Duration(c.minutes * float64(time.Minute))).UTC()
 	c.minutes += t.Outcome.Cost.Minutes()
 	t.Ended = t.Started.Add(t.Outcome.Cost)
 	c.history = append(c.history, t)
-	bad := s.Bad(s.Truth(p.Point))
+	c.bad = s.Bad(s.Truth(p.Point))
 	if t.Outcome.Kind != tuner.Measured {
 		c.row.Crashed++
 	}
-	if bad {
-		c.row.Bad++
-	}
-	c.bad = append(c.bad, bad)
 	return t
 }
 
@@ -102,7 +105,7 @@ func (c *scorer) score(r tuner.Ranker) {
 	if len(ranked) > 0 {
 		regret = c.surface.Regret(ranked[0].Trial.Point)
 	}
-	c.row.Trials = append(c.row.Trials, Score{Regret: regret, Minutes: c.minutes})
+	c.row.Trials = append(c.row.Trials, Score{Regret: regret, Minutes: c.minutes, Bad: c.bad})
 	c.ranked = ranked
 	for i, at := range confirmedAt {
 		if len(c.history) == at {
@@ -143,8 +146,8 @@ func (c *scorer) confirm(ranked []tuner.Ranked) float64 {
 	return c.surface.Regret(winner)
 }
 
-// fill ends a run: it confirms where the run was shorter, repeats the last score up to the number of trials, for a method that had nothing left to
-// ask, and counts the second half.
+// fill ends a run: it confirms where the run was shorter, repeats the last score up to the number of trials for a method that had nothing left to
+// ask, and counts the bad trials.
 func (c *scorer) fill(trials int) {
 	for i, at := range confirmedAt {
 		if len(c.history) < at {
@@ -156,11 +159,15 @@ func (c *scorer) fill(trials int) {
 		if n := len(c.row.Trials); n > 0 {
 			last = c.row.Trials[n-1]
 		}
+		last.Bad = false
 		c.row.Trials = append(c.row.Trials, last)
 	}
-	for _, bad := range c.bad[min(len(c.bad), trials/2):] {
-		if bad {
-			c.row.BadLate++
+	for i, s := range c.row.Trials {
+		if s.Bad {
+			c.row.Bad++
+			if i >= trials/2 {
+				c.row.BadLate++
+			}
 		}
 	}
 }
