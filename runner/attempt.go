@@ -17,26 +17,30 @@ import (
 	"autotune/runner/load"
 	"autotune/runner/place"
 	"autotune/tuner"
+	"autotune/tuner/metric"
 )
 
 // attempt is one launch of a server for a trial.
 type attempt struct {
 	*Runner
-	trial   tuner.Trial
-	plan    Plan
-	observe func(tuner.Partial) tuner.Verdict
-	folder  string // of the log, below Logs
-	name    string // under which the server serves the model: nobody else's
-	hidden  secrets
-	news    *news
-	client  *http.Client
-	server  place.Server
-	target  load.Target
-	phase   tuner.Phase
-	since   time.Time // begin of the phase
-	ready   bool
-	grown   map[string]float64 // growth of the server's counters over the measurement
-	out     tuner.Outcome      // what is known so far
+	trial    tuner.Trial
+	plan     Plan
+	observe  func(tuner.Partial) tuner.Verdict
+	folder   string // of the log, below Logs
+	name     string // under which the server serves the model: nobody else's
+	hidden   secrets
+	news     *news
+	client   *http.Client
+	server   place.Server
+	target   load.Target
+	phase    tuner.Phase
+	since    time.Time // begin of the phase
+	ready    bool
+	grown    map[string]float64 // growth of the server's counters over the measurement
+	verdict  tuner.Verdict      // what has ended the measurement early; zero for nothing
+	pace     []metric.Event     // generated tokens by report, and streamed their sum
+	streamed int
+	out      tuner.Outcome // what is known so far
 }
 
 func (r *Runner) newAttempt(t tuner.Trial, plan Plan, observe func(tuner.Partial) tuner.Verdict, notes []string) (*attempt, error) {

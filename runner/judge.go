@@ -42,8 +42,7 @@ func (a *attempt) judge(ctx context.Context, why error, result load.Result, line
 	}
 	switch result.Ending {
 	case load.Stopped:
-		a.stop(result.Stopped, result)
-		return engine.Finding{}, nil
+		return a.cutShort(result, lines), nil
 	case load.Hang:
 		return a.ended(fmt.Errorf("%w: requests are under way, and nothing has come for %v", errSilent, a.Timeouts.Hang), result, lines), nil
 	default:
@@ -56,6 +55,36 @@ func (a *attempt) stop(reason string, result load.Result) {
 	if len(result.Records) > 0 {
 		a.out.Measured = a.measurement(result)
 	}
+}
+
+// cutShort judges a benchmark that was ended because it is not worth finishing. Its metrics are what the whole of it would have come to, not
+// those of what has ended: see tuner.Verdict. When so many requests have failed that the gate is broken for certain, that is how the trial ends, as
+// it would have at its end.
+func (a *attempt) cutShort(result load.Result, lines []string) engine.Finding {
+	a.stop(result.Stopped, result)
+	v := a.verdict
+	if v.Rule == "" || a.out.Measured == nil {
+		return engine.Finding{}
+	}
+	a.out.Signature, a.out.Share = v.Rule, v.Share
+	a.out.Measured.Share, a.out.Measured.Metrics = v.Share, v.Expected
+	if n := len(result.Records); float64(n-ownFailures(result.Records))/float64(n) >= a.Gate {
+		return engine.Finding{}
+	}
+	finding := a.lowSuccess(result, lines)
+	a.out.Evidence = a.hidden.redact(v.Reason) + "; " + a.out.Evidence
+	return finding
+}
+
+// ownFailures counts the requests that failed by themselves, and were not ended by us.
+func ownFailures(records []metric.Record) int {
+	n := 0
+	for _, r := range records {
+		if !r.OK() && r.Error != metric.ErrUnsent && r.Error != metric.ErrCancelled {
+			n++
+		}
+	}
+	return n
 }
 
 // ended judges a server that did not last: by its log and its exit, and where they say nothing by what was seen of it.

@@ -8,6 +8,7 @@ import (
 
 	"autotune/runner/load"
 	"autotune/tuner"
+	"autotune/tuner/metric"
 	"autotune/tuner/workload"
 )
 
@@ -45,6 +46,9 @@ func (a *attempt) serve(parent context.Context) (load.Result, error) {
 	}
 	if err != nil {
 		return result, err
+	}
+	if result.Ending == load.Stopped {
+		return result, nil
 	}
 	if failures(result.Records) > 0 && a.ends(parent, lastWords) {
 		return result, errExited
@@ -113,7 +117,8 @@ func (a *attempt) warmUp(ctx context.Context, o load.Options) {
 // measuring reports how the measurement stands; what it answers ends it.
 func (a *attempt) measuring(p load.Progress, progress *atomic.Int64) string {
 	progress.Store(int64(p.StreamedTokens + p.Done))
-	partial := tuner.Partial{Phase: a.phase, Elapsed: p.Elapsed, Done: p.Done, Failed: p.Failed, Total: p.Total, Share: p.Share}
+	partial := tuner.Partial{Phase: a.phase, Elapsed: p.Elapsed, Done: p.Done, Failed: p.Failed, Total: p.Total, Share: p.Share,
+		Workload: a.Workload.Name, GPUs: a.GPUs, Requests: p.Requests, Pace: a.keepPace(p)}
 	if s := p.Elapsed.Seconds(); s > 0 {
 		partial.Metrics = map[string]float64{
 			"request_throughput":      float64(p.Done-p.Failed) / s,
@@ -122,6 +127,9 @@ func (a *attempt) measuring(p load.Progress, progress *atomic.Int64) string {
 		}
 	}
 	v := a.tell(partial)
+	if v.Stop {
+		a.verdict = v
+	}
 	switch {
 	case !v.Stop:
 		return ""
@@ -130,4 +138,13 @@ func (a *attempt) measuring(p load.Progress, progress *atomic.Int64) string {
 	default:
 		return v.Reason
 	}
+}
+
+// keepPace adds what a report says of the tokens that came, and gives the pace so far.
+func (a *attempt) keepPace(p load.Progress) []metric.Event {
+	if p.Elapsed > 0 {
+		a.pace = append(a.pace, metric.Event{At: p.Elapsed, Tokens: p.StreamedTokens - a.streamed})
+		a.streamed = p.StreamedTokens
+	}
+	return a.pace[:len(a.pace):len(a.pace)]
 }

@@ -54,18 +54,20 @@ const (
 
 // Outcome is how one trial ended.
 type Outcome struct {
-	Kind      Kind          `json:"kind"`
-	Phase     Phase         `json:"phase,omitempty"`     // infeasible, stopped
-	Reason    Reason        `json:"reason,omitempty"`    // infeasible
-	Signature string        `json:"signature,omitempty"` // what was recognised: an id of the failure signatures, or low_success, hang, exit, ...
-	Rule      string        `json:"rule,omitempty"`      // invalid: the rule that the measurement broke
-	Evidence  string        `json:"evidence,omitempty"`  // the line of the log, or the counts
-	Hint      string        `json:"hint,omitempty"`      // what helps, as a sentence
-	Share     float64       `json:"share,omitempty"`     // stopped: the share of the workload that was measured, 0 to 1
-	Measured  *Measurement  `json:"measurement,omitempty"`
-	Run       Run           `json:"run"`
-	Warnings  []string      `json:"warnings,omitempty"`
-	Cost      time.Duration `json:"cost,omitempty"` // from begin to end, on the trial's clock
+	Kind      Kind   `json:"kind"`
+	Phase     Phase  `json:"phase,omitempty"`     // infeasible, stopped
+	Reason    Reason `json:"reason,omitempty"`    // infeasible
+	Signature string `json:"signature,omitempty"` // what was recognised: an id of the failure signatures, or low_success, hang, exit, ...; stopped: the rule
+	Rule      string `json:"rule,omitempty"`      // invalid: the rule that the measurement broke
+	Evidence  string `json:"evidence,omitempty"`  // the line of the log, or the counts
+	Hint      string `json:"hint,omitempty"`      // what helps, as a sentence
+	// Share is how much of the run was seen before it was cut short, 0 to 1; 0 for a trial that was not. Beside a measured trial, whose Signature
+	// is then a stopper's rule, it is when the trial would have been.
+	Share    float64       `json:"share,omitempty"`
+	Measured *Measurement  `json:"measurement,omitempty"`
+	Run      Run           `json:"run"`
+	Warnings []string      `json:"warnings,omitempty"`
+	Cost     time.Duration `json:"cost,omitempty"` // from begin to end, on the trial's clock
 }
 
 // Run is one launch of a server: what was started and what is known of it.
@@ -86,14 +88,15 @@ type Run struct {
 	Facts         map[string]string       `json:"facts,omitempty"` // read from the log: KV tokens, weights' memory, ...
 }
 
-// Measurement is what a workload's run on a server gave.
+// Measurement is what a workload's run on a server gave. Of a run that was cut short the metrics are what the whole of it would most likely
+// have come to (see Verdict.Expected), while the records are those of what was seen.
 type Measurement struct {
 	Workload   string             `json:"workload"`
 	Identity   string             `json:"identity"` // what is asked: only equal ones are compared
 	Sent       string             `json:"sent"`     // hash of what was sent, for reproducing
 	Repeat     int                `json:"repeat"`
 	Clock      metric.Clock       `json:"clock"`
-	Share      float64            `json:"share"` // of the workload that was measured: 1 is all of it
+	Share      float64            `json:"share"` // how much of the run was seen: 1 is all of it
 	Metrics    map[string]float64 `json:"metrics"`
 	Records    []metric.Record    `json:"-"`
 	ServerSide map[string]float64 `json:"server_side,omitempty"` // growth of the server's own counters over the run

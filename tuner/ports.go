@@ -94,6 +94,7 @@ type Partial struct {
 	Workload string
 	Requests []metric.Sight
 	Pace     []metric.Event
+	GPUs     int      // that metrics for one GPU are divided by; 0: none
 	Argv     []string // known from the first event on
 	// EngineVersion is what the running server says it is; known once it is ready.
 	EngineVersion string

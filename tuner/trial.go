@@ -61,6 +61,7 @@ func GiveUp(t Trial) Trial {
 // attempt launches the trial once, with an eye on the engine's version and on the stopper.
 func (s *sitting) attempt(ctx context.Context, t *Trial) (Outcome, error) {
 	var changed error
+	var noted Verdict // what a stopper that only reports would have done
 	outcome, err := s.Runner.Run(ctx, *t, func(p Partial) Verdict {
 		if changed == nil && p.EngineVersion != "" {
 			changed = s.checkVersion(ctx, *t, p.EngineVersion)
@@ -74,15 +75,28 @@ func (s *sitting) attempt(ctx context.Context, t *Trial) (Outcome, error) {
 			}
 		}
 		s.publish(Progress{Trial: t, Partial: &p})
-		if s.Stopper == nil {
+		if s.Stopper == nil || noted.Rule != "" {
 			return Verdict{}
 		}
-		return s.Stopper.Stop(s.problem, s.history, p)
+		v := s.Stopper.Stop(s.problem, s.history, p)
+		if v.Report {
+			noted, v = v, Verdict{}
+		}
+		return v
 	})
 	if changed != nil {
 		err = changed
 	}
-	return outcome, err
+	return noted.note(outcome), err
+}
+
+// note adds to a trial's outcome what a stopper that only reports would have done; the outcome itself is kept.
+func (v Verdict) note(o Outcome) Outcome {
+	if v.Rule == "" || o.Kind != Measured {
+		return o
+	}
+	o.Signature, o.Share, o.Evidence = v.Rule, v.Share, "would have been cut short: "+v.Reason
+	return o
 }
 
 // checkVersion compares the running engine with the one that the study has measured. A change is refused, or makes the earlier trials stale.

@@ -27,21 +27,32 @@ type lawRunner struct {
 	machine  law.Machine
 	seed     uint64
 	noise    float64
+	// whole holds, of the trials that were cut short, the outcomes that they would have come to.
+	whole map[int]tuner.Outcome
 }
 
 func newLawRunner(a *assembly, seed uint64, noise float64) (*lawRunner, error) {
 	requests, err := a.spec.Workload.Expand(nil)
 	// The machine is that which a rehearsal gives to the fake engine.
-	return &lawRunner{a, requests, law.Machine{GPUs: a.spec.GPUs}, seed, noise}, err
+	return &lawRunner{a, requests, law.Machine{GPUs: a.spec.GPUs}, seed, noise, map[int]tuner.Outcome{}}, err
 }
 
 // Run implements tuner.Runner.
-func (r *lawRunner) Run(_ context.Context, t tuner.Trial, _ func(tuner.Partial) tuner.Verdict) (tuner.Outcome, error) {
+func (r *lawRunner) Run(_ context.Context, t tuner.Trial, observe func(tuner.Partial) tuner.Verdict) (tuner.Outcome, error) {
 	seed, err := strconv.ParseUint(runner.TrialSeed(r.seed, t.Number), 10, 64)
 	if err != nil {
 		return tuner.Outcome{}, err
 	}
-	return r.outcome(t.Point, r.noise, seed)
+	records, failure, err := r.play(t.Point, r.noise, seed)
+	if err != nil {
+		return tuner.Outcome{}, err
+	}
+	whole := r.judge(t.Point, records, failure)
+	if v := r.watch(t, records, failure, observe); v.Stop {
+		r.whole[t.Number] = whole
+		return r.cutShort(v), nil
+	}
+	return whole, nil
 }
 
 func (r *lawRunner) outcome(p space.Point, noise float64, seed uint64) (tuner.Outcome, error) {
@@ -49,16 +60,60 @@ func (r *lawRunner) outcome(p space.Point, noise float64, seed uint64) (tuner.Ou
 	if err != nil {
 		return tuner.Outcome{}, err
 	}
+	return r.judge(p, records, failure), nil
+}
+
+// judge says what kind of end a whole run came to.
+func (r *lawRunner) judge(p space.Point, records []metric.Record, failure *law.Failure) tuner.Outcome {
 	if failure != nil {
 		_, searched := r.settings(p)
 		f := engine.Classify(engine.Evidence{Engine: p.Engine(), Lines: failure.Lines, Phase: tuner.Phase(failure.Phase), ExitCode: failure.Exit, Searched: searched})
-		return tuner.Outcome{Kind: tuner.Infeasible, Phase: f.Phase, Reason: f.Reason, Signature: f.Signature, Evidence: f.Evidence}, nil
+		return tuner.Outcome{Kind: tuner.Infeasible, Phase: f.Phase, Reason: f.Reason, Signature: f.Signature, Evidence: f.Evidence}
 	}
 	metrics := metric.Compute(records, r.spec.GPUs)
 	if metrics["success_rate"] < r.spec.Gate {
-		return tuner.Outcome{Kind: tuner.Infeasible, Phase: tuner.PhaseBench, Reason: tuner.ReasonInfeasible, Signature: "low_success"}, nil
+		return tuner.Outcome{Kind: tuner.Infeasible, Phase: tuner.PhaseBench, Reason: tuner.ReasonInfeasible, Signature: "low_success"}
 	}
-	return tuner.Outcome{Kind: tuner.Measured, Measured: &tuner.Measurement{Workload: r.spec.Workload.Name, Identity: r.spec.Workload.Identity(""), Clock: metric.Law, Share: 1, Metrics: metrics}}, nil
+	return tuner.Outcome{Kind: tuner.Measured, Measured: r.measurement(1, metrics)}
+}
+
+func (r *lawRunner) measurement(share float64, metrics map[string]float64) *tuner.Measurement {
+	return &tuner.Measurement{Workload: r.spec.Workload.Name, Identity: r.spec.Workload.Identity(""), Clock: metric.Law, Share: share, Metrics: metrics}
+}
+
+// watch shows a run to an observer by the second, as a real one would be, until he ends it or it ends.
+func (r *lawRunner) watch(t tuner.Trial, records []metric.Record, failure *law.Failure, observe func(tuner.Partial) tuner.Verdict) tuner.Verdict {
+	var end time.Duration
+	tokens := map[time.Duration]int{} // by the second that they count to
+	for _, rec := range records {
+		end = max(end, rec.End)
+		for _, e := range rec.Tokens {
+			tokens[(e.At+time.Second-1)/time.Second] += e.Tokens
+		}
+	}
+	if failure != nil {
+		end = failure.At
+	}
+	p := tuner.Partial{Trial: t, Phase: tuner.PhaseBench, Total: len(records), Workload: r.spec.Workload.Name, GPUs: r.spec.GPUs, Requests: make([]metric.Sight, len(records))}
+	for at := time.Second; at < end && len(records) > 0; at += time.Second {
+		p.Elapsed, p.Done = at, 0
+		p.Pace = append(p.Pace, metric.Event{At: at, Tokens: tokens[at/time.Second]})
+		for i, rec := range records {
+			if p.Requests[i] = rec.Sight(at); p.Requests[i].State.Ended() {
+				p.Done++
+			}
+		}
+		p.Share = float64(p.Done) / float64(p.Total)
+		if v := observe(p); v.Stop {
+			return v
+		}
+	}
+	return tuner.Verdict{}
+}
+
+// cutShort is the outcome of a run that was ended early.
+func (r *lawRunner) cutShort(v tuner.Verdict) tuner.Outcome {
+	return tuner.Outcome{Kind: tuner.Stopped, Phase: tuner.PhaseBench, Signature: v.Rule, Evidence: v.Reason, Share: v.Share, Measured: r.measurement(v.Share, v.Expected)}
 }
 
 // play serves the workload under the law. A configuration that the engine refuses is a failure in the phase of the flags.

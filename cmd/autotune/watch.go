@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -129,13 +130,16 @@ func ending(p tuner.Progress) string {
 		if broken := strings.Join(report.Misses(p.Problem.Goal, o.Measured), ", "); broken != "" {
 			s += ", breaks " + broken
 		}
+		if o.Share > 0 {
+			s += fmt.Sprintf(", would have been cut short after %.0f %%", 100*o.Share)
+		}
 		return s
 	case tuner.Infeasible:
 		return fmt.Sprintf("failed, %s: %s", tuner.FailureOf(o).Name(), firstLine(o.Evidence))
 	case tuner.Invalid:
 		return fmt.Sprintf("not believed (%s): %s", o.Rule, firstLine(o.Evidence))
 	case tuner.Stopped:
-		return fmt.Sprintf("cut short after %.0f %%: %s", 100*o.Share, o.Evidence)
+		return fmt.Sprintf("cut short (%s) %s", cmp.Or(o.Signature, "asked to stop"), o.Evidence)
 	default:
 		return "interrupted, will be asked again"
 	}

@@ -38,8 +38,12 @@ type Model struct {
 	Clock        metric.Clock `json:"clock,omitempty"`
 	SpentSeconds float64      `json:"spent_seconds"` // running, over all sittings
 	// Pace says how long trials take; null while none has ended.
-	Pace     *Pace    `json:"pace"`
-	Warnings []string `json:"warnings,omitempty"`
+	Pace *Pace `json:"pace"`
+	// Saved is what cutting trials short has saved.
+	Saved tuner.Savings `json:"saved"`
+	// WouldSave is what it would have saved, had the study's stoppers not been asked to report only; null when they would have cut none.
+	WouldSave *tuner.Savings `json:"would_save,omitempty"`
+	Warnings  []string       `json:"warnings,omitempty"`
 }
 
 // Entry is one trial with its value.
@@ -83,6 +87,7 @@ func New(p tuner.Problem, h tuner.History, rank []tuner.Ranked, f Facts) Model {
 		gain := p.Goal.Gain(m.Best.Value, ref.Value)
 		m.Gain = &gain
 	}
+	m.saved(p, h)
 	m.Warnings = warnings(h)
 	if warning, _ := tuner.LittleRoom(h); warning != "" {
 		m.Warnings = append(m.Warnings, warning)
@@ -104,16 +109,21 @@ func entry(p tuner.Problem, r tuner.Ranked, f Facts) *Entry {
 	return e
 }
 
-// nearest finds the measured trial that breaks the bounds by the least.
+// saved says what cutting trials short has saved, or would have.
+func (m *Model) saved(p tuner.Problem, h tuner.History) {
+	saved, reported := tuner.Saved(p.Goal, h)
+	m.Saved = saved
+	if reported.Trials > 0 {
+		m.WouldSave = &reported
+	}
+}
+
+// nearest finds the measured trial that breaks the bounds by the least; among those that were cut short for breaking one while none was
+// measured whole.
 func (m *Model) nearest(p tuner.Problem, h tuner.History, f Facts) {
-	var best *tuner.Trial
-	for i, t := range h {
-		if _, ok := p.Goal.Value(t.Outcome.Measured); !ok || !t.Told() || t.Outcome.Kind != tuner.Measured {
-			continue
-		}
-		if best == nil || p.Goal.Better(t.Outcome.Measured, best.Outcome.Measured) {
-			best = &h[i]
-		}
+	best := nearest(p.Goal, h, tuner.Measured)
+	if best == nil {
+		best = nearest(p.Goal, h, tuner.Stopped)
 	}
 	if best == nil {
 		return
@@ -121,6 +131,19 @@ func (m *Model) nearest(p tuner.Problem, h tuner.History, f Facts) {
 	v, _ := p.Goal.Value(best.Outcome.Measured)
 	m.Nearest = entry(p, tuner.Ranked{Trial: *best, Value: v}, f)
 	m.Misses = Misses(p.Goal, best.Outcome.Measured)
+}
+
+func nearest(g tuner.Goal, h tuner.History, kind tuner.Kind) *tuner.Trial {
+	var best *tuner.Trial
+	for i, t := range h {
+		if _, ok := g.Value(t.Outcome.Measured); !ok || !t.Told() || t.Outcome.Kind != kind {
+			continue
+		}
+		if best == nil || g.Better(t.Outcome.Measured, best.Outcome.Measured) {
+			best = &h[i]
+		}
+	}
+	return best
 }
 
 // Misses lists the bounds that a measurement breaks, with what it has and by how much.

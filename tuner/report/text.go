@@ -31,6 +31,7 @@ func (m Model) Text(w io.Writer) error {
 	if m.Pace != nil {
 		fmt.Fprintf(&b, "Pace      %s\n", m.Pace)
 	}
+	m.writeSaved(&b)
 	m.writeEntries(&b)
 	m.writeFailures(&b)
 	if m.Predictions != nil {
@@ -41,6 +42,29 @@ func (m Model) Text(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// writeSaved says what cutting trials short has saved, or would have.
+func (m Model) writeSaved(b *strings.Builder) {
+	if n := m.Saved.Trials; n > 0 {
+		fmt.Fprintf(b, "Saved     %s by cutting %s short\n", minutes(m.Saved.Minutes), trials(n))
+	}
+	if w := m.WouldSave; w != nil {
+		fmt.Fprintf(b, "Saved     nothing: stoppers only report; they would have cut %s short and saved %s", trials(w.Trials), minutes(w.Minutes))
+		if w.Best > 0 {
+			fmt.Fprintf(b, ", and lost %s that ended best so far", trials(w.Best))
+		}
+		b.WriteString("\n")
+	}
+}
+
+func minutes(m float64) string { return length(time.Duration(m * float64(time.Minute))) }
+
+func trials(n int) string {
+	if n == 1 {
+		return "1 trial"
+	}
+	return fmt.Sprintf("%d trials", n)
 }
 
 func (m Model) stateLine() string {

@@ -1,0 +1,103 @@
+package search
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"autotune/tuner"
+	"autotune/tuner/metric"
+)
+
+// Two measurements of one configuration differ by more than stopSure standard deviations of their difference, to one side, in 1 % of cases.
+const stopSure = 2.326
+
+// Until configurations have been measured more than once, the logarithm of a measurement is taken to have the standard deviation noiseAssumed;
+// that counts as much as noiseWeight repeats.
+const (
+	noiseAssumed = 0.05
+	noiseWeight  = 6
+)
+
+// noise is the standard deviation of the logarithm of a measurement: the assumed one, and what repeats of one configuration show, pooled as
+// variances weighted by degrees of freedom.
+func noise(p tuner.Problem, h tuner.History) float64 {
+	type group struct{ n, mean float64 }
+	groups := map[string]group{}
+	squares, freedom := 0.0, 0.0
+	for _, t := range h {
+		v, ok := p.Goal.Value(t.Outcome.Measured)
+		if !ok || v <= 0 || t.Outcome.Kind != tuner.Measured || !t.Told() {
+			continue
+		}
+		g := groups[t.Point.Key()]
+		d := math.Log(v) - g.mean
+		g.n++
+		if g.n > 1 { // Welford's recurrence
+			squares += d * d * (g.n - 1) / g.n
+			freedom++
+		}
+		g.mean += d / g.n
+		groups[t.Point.Key()] = g
+	}
+	return math.Sqrt((noiseWeight*noiseAssumed*noiseAssumed + squares) / (noiseWeight + freedom))
+}
+
+// hopeless says why a trial cannot become the best any more; empty while it can, or while that is not known. Of a metric that cannot be
+// bounded nothing is ever known.
+func (s stopper) hopeless(p tuner.Problem, h tuner.History, now tuner.Partial) string {
+	ranked := Best{}.Rank(p, h)
+	if !isSearched(now.Trial) || len(ranked) == 0 || !(ranked[0].Value > 0) {
+		return ""
+	}
+	best := ranked[0]
+	bound, whole, ok := s.reach(p.Goal, best.Trial.Outcome.Measured, now)
+	if !ok || !(bound > 0) {
+		return ""
+	}
+	ahead, word := math.Log(best.Value/bound), "at most"
+	if p.Goal.Direction == tuner.Minimize {
+		ahead, word = -ahead, "at least"
+	}
+	if ahead <= stopSure*math.Sqrt2*noise(p, h) {
+		return ""
+	}
+	of := ""
+	if whole > 0 {
+		of = " of about " + seconds(time.Duration(whole*float64(time.Second)))
+	}
+	return fmt.Sprintf("after %s%s: %s %s, the best is %s", seconds(now.Elapsed), of, word,
+		metric.Format(p.Goal.Metric, threeDigits(bound)), metric.Format(p.Goal.Metric, best.Value))
+}
+
+// reach is the best value that a trial can still come to, and how long the whole run will take as far as that is known, in seconds. like is the best
+// measurement so far: it knows the lengths of prompts and how many GPUs are counted with.
+func (s stopper) reach(g tuner.Goal, like *tuner.Measurement, now tuner.Partial) (bound, whole float64, ok bool) {
+	var o outlook
+	settled := false
+	if c, known := newPace(now); known {
+		o, settled = c.outlook()
+	}
+	if g.Direction == tuner.Minimize {
+		if g.Metric == "duration" {
+			return o.least - firstSent(now.Requests).Seconds(), o.likely, settled
+		}
+		bound, ok = newCertain(now, s.gate).least(g.Metric)
+		return bound, o.likely, ok
+	}
+	prompt := 0.0
+	if n := like.Metrics["successful_requests"]; n > 0 {
+		prompt = like.Metrics["input_tokens"] / n
+	}
+	tokens, counted := tokensFor(g.Metric, now.Requests, prompt, float64(now.GPUs))
+	return tokens / (o.least - firstSent(now.Requests).Seconds()), o.likely, settled && counted
+}
+
+// threeDigits rounds for people: a bound is no measurement.
+func threeDigits(v float64) float64 {
+	if v == 0 || math.IsInf(v, 0) || math.IsNaN(v) {
+		return v
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(math.Abs(v)))-2)
+	return math.Round(v/unit) * unit
+}
