@@ -19,6 +19,7 @@ var catalog = []struct {
 	{"one-at-a-time", func() tuner.Sampler { return oneAtATime{} }},
 	{"sobol", func() tuner.Sampler { return sobol{} }},
 	{"grid", func() tuner.Sampler { return grid{} }},
+	{"rf", func() tuner.Sampler { return newRF() }},
 	{"goptuna-tpe", func() tuner.Sampler { return goptunaTPE{} }},
 }
 
