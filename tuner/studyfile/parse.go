@@ -17,7 +17,7 @@ const (
 	DefaultGate       = 0.99
 	DefaultTrials     = 60 // when the budget says neither trials nor wall_clock
 	DefaultFailureRow = 20
-	DefaultSampler    = "tpe"
+	DefaultSampler    = "gp"
 	DefaultStoppers   = StoppersOn
 	// DefaultStopGain is less than what two measurements of one configuration differ by.
 	DefaultStopGain = 0.01
