@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"autotune/space"
@@ -29,7 +30,7 @@ var confirmedAt = [2]int{40, 60}
 // Run lets a method search a surface for so many trials, as a study would, and scores it after each one by the true regret of the point that it would
 // return. Everything in the row but the seconds is a function of surface, method, noise and trials.
 func Run(s *Surface, m Method, noise float64, trials int) (Row, error) {
-	c := newScorer(s, m.Name, noise)
+	c := NewSession(s, m.Name, m.Ranker, noise)
 	for n := range trials {
 		begun := time.Now()
 		p, err := m.Sampler.Suggest(s.Problem, c.history, tuner.Ask{Number: n, Seed: s.Seed})
@@ -40,30 +41,32 @@ func Run(s *Surface, m Method, noise float64, trials int) (Row, error) {
 		if err != nil {
 			return Row{}, fmt.Errorf("%s on %s, seed %d, trial %d: %w", m.Name, s.Name, s.Seed, n, err)
 		}
-		c.carryOut(p)
-		c.score(m.Ranker)
+		c.CarryOut(p)
 	}
-	c.fill(trials)
-	return c.row, nil
+	return c.End(trials), nil
 }
 
-// scorer keeps a run's history and scores it.
-type scorer struct {
+// Session is one run in the making: it measures what is proposed, keeps the history, and scores.
+type Session struct {
 	surface *Surface
+	ranker  tuner.Ranker
 	noise   float64
 	history tuner.History
 	ranked  []tuner.Ranked // after the last trial
-	bad     bool           // the last trial
 	minutes float64
 	row     Row
 }
 
-func newScorer(s *Surface, method string, noise float64) *scorer {
-	return &scorer{surface: s, noise: noise, row: Row{Surface: s.Name, Method: method, Seed: s.Seed, Noise: noise, Confirmed: [2]float64{100, 100}}}
+// NewSession begins a run of a method on a surface.
+func NewSession(s *Surface, method string, r tuner.Ranker, noise float64) *Session {
+	return &Session{surface: s, ranker: r, noise: noise, row: Row{Surface: s.Name, Method: method, Seed: s.Seed, Noise: noise, Confirmed: [2]float64{100, 100}}}
 }
 
-// carryOut measures a proposal as the next trial.
-func (c *scorer) carryOut(p tuner.Proposal) tuner.Trial {
+// Trials is how many trials have ended.
+func (c *Session) Trials() int { return len(c.history) }
+
+// CarryOut measures a proposal as the next trial, and scores what the method would return then.
+func (c *Session) CarryOut(p tuner.Proposal) tuner.Trial {
 	s, n := c.surface, len(c.history)
 	origin := s.origin(p.Point)
 	switch origin {
@@ -77,10 +80,10 @@ func (c *scorer) carryOut(p tuner.Proposal) tuner.Trial {
 	c.minutes += t.Outcome.Cost.Minutes()
 	t.Ended = t.Started.Add(t.Outcome.Cost)
 	c.history = append(c.history, t)
-	c.bad = s.Bad(s.Truth(p.Point))
 	if t.Outcome.Kind != tuner.Measured {
 		c.row.Crashed++
 	}
+	c.score(s.Bad(s.Truth(p.Point)))
 	return t
 }
 
@@ -98,25 +101,24 @@ func (s *Surface) origin(p space.Point) tuner.Origin {
 	return tuner.OriginSearch
 }
 
-// score adds the regret of what the method would return now.
-func (c *scorer) score(r tuner.Ranker) {
-	ranked := r.Rank(c.surface.Problem, c.history)
+// score adds the regret of what the method would return now, after a trial that was bad or not.
+func (c *Session) score(bad bool) {
+	c.ranked = c.ranker.Rank(c.surface.Problem, c.history)
 	regret := 100.0
-	if len(ranked) > 0 {
-		regret = c.surface.Regret(ranked[0].Trial.Point)
+	if len(c.ranked) > 0 {
+		regret = c.surface.Regret(c.ranked[0].Trial.Point)
 	}
-	c.row.Trials = append(c.row.Trials, Score{Regret: regret, Minutes: c.minutes, Bad: c.bad})
-	c.ranked = ranked
+	c.row.Trials = append(c.row.Trials, Score{Regret: regret, Minutes: c.minutes, Bad: bad})
 	for i, at := range confirmedAt {
 		if len(c.history) == at {
-			c.row.Confirmed[i] = c.confirm(ranked)
+			c.row.Confirmed[i] = c.confirm(c.ranked)
 		}
 	}
 }
 
 // confirm measures the first of the ranking again, and gives the regret of the one whose fresh measurements are best and keep every bound, on
 // geometric means; the first's own when none does.
-func (c *scorer) confirm(ranked []tuner.Ranked) float64 {
+func (c *Session) confirm(ranked []tuner.Ranked) float64 {
 	if len(ranked) == 0 {
 		return 100
 	}
@@ -146,28 +148,24 @@ func (c *scorer) confirm(ranked []tuner.Ranked) float64 {
 	return c.surface.Regret(winner)
 }
 
-// fill ends a run: it confirms where the run was shorter, repeats the last score up to the number of trials for a method that had nothing left to
-// ask, and counts the bad trials.
-func (c *scorer) fill(trials int) {
+// End gives the row of a run. It confirms where the run was shorter, and repeats the last score up to the number of trials for a method that had
+// nothing left to ask.
+func (c *Session) End(trials int) Row {
 	for i, at := range confirmedAt {
 		if len(c.history) < at {
 			c.row.Confirmed[i] = c.confirm(c.ranked)
 		}
 	}
-	for len(c.row.Trials) < trials {
+	row := c.row
+	row.Trials = slices.Clone(row.Trials)
+	for len(row.Trials) < trials {
 		last := Score{Regret: 100}
-		if n := len(c.row.Trials); n > 0 {
-			last = c.row.Trials[n-1]
+		if n := len(row.Trials); n > 0 {
+			last = row.Trials[n-1]
 		}
 		last.Bad = false
-		c.row.Trials = append(c.row.Trials, last)
+		row.Trials = append(row.Trials, last)
 	}
-	for i, s := range c.row.Trials {
-		if s.Bad {
-			c.row.Bad++
-			if i >= trials/2 {
-				c.row.BadLate++
-			}
-		}
-	}
+	row.Bad, row.BadLate = badIn(row.Trials), badIn(row.Trials[trials/2:])
+	return row
 }

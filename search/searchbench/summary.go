@@ -21,21 +21,21 @@ type At struct {
 	Hours  float64 `json:"hours"`  // of the machine
 }
 
-// Summary is how a method did over all its runs.
+// Summary is how a method did over all its runs. Shares are from 0 to 1, regrets in percent.
 type Summary struct {
-	Method    string  `json:"method"`
-	N         int     `json:"n"` // runs
-	At        []At    `json:"at"`
-	Confirmed float64 `json:"confirmed"`  // mean regret after confirmation at the last count, %
-	BadLate   float64 `json:"bad_late"`   // share of the second half's trials that are bad
-	Within2   float64 `json:"within_2"`   // share of the runs that end within 2 % of the best
-	Within5   float64 `json:"within_5"`   // share of the runs that end within 5 %
-	Area      float64 `json:"area"`       // mean regret over all trials, %
-	NearHours float64 `json:"near_hours"` // until the regret is first at most Near; a run that never gets there counts with its whole time
-	NearShare float64 `json:"near_share"` // share of the runs that get there
-	Seconds   float64 `json:"seconds"`    // of the sampler, for a suggestion
+	Method    string
+	N         int // runs
+	At        []At
+	Confirmed float64 // mean regret after confirmation at the last count
+	BadLate   float64 // share of the second half's trials that are bad
+	Within2   float64 // share of the runs that end within 2 % of the best
+	Within5   float64 // share of the runs that end within 5 %
+	Area      float64 // mean regret over all trials
+	NearHours float64 // until the regret is first at most Near; a run that never gets there counts with its whole time
+	NearShare float64 // share of the runs that get there
+	Seconds   float64 // of the sampler, for a suggestion
 	// BetterBy has, by count and reference method, how much less the reference's regret is, in points: the mean over the runs that both have.
-	BetterBy map[int]map[string]Interval `json:"better_by,omitempty"`
+	BetterBy map[int]map[string]Interval
 }
 
 // Last is the standing at the last count.

@@ -21,7 +21,7 @@ func tableCommand(args []string, out, progress io.Writer) error {
 	seeds := f.String("seeds", "", "only these seeds")
 	noise := f.String("noise", "", "only these noises")
 	same := f.Bool("same", false, "only runs that every method has")
-	asJSON := f.String("json", "", "file to write the summaries to, as JSON")
+	asJSON := f.String("json", "", "file to write to, as JSON: a row for each method and count of trials")
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return nil
@@ -46,11 +46,7 @@ func tableCommand(args []string, out, progress io.Writer) error {
 		return err
 	}
 	if *asJSON != "" {
-		text, err := json.MarshalIndent(searchbench.Summarise(rows, searchbench.References...), "", "  ")
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(*asJSON, append(text, '\n'), 0o644); err != nil {
+		if err := writeJSON(*asJSON, rows); err != nil {
 			return err
 		}
 	}
@@ -68,6 +64,27 @@ func tableCommand(args []string, out, progress io.Writer) error {
 		}
 	}
 	return nil
+}
+
+// standing is a method after a number of trials.
+type standing struct {
+	Method string `json:"method"`
+	N      int    `json:"n"` // runs
+	searchbench.At
+}
+
+func writeJSON(path string, rows []searchbench.Row) error {
+	var out []standing
+	for _, s := range searchbench.Summarise(rows) {
+		for _, at := range s.At {
+			out = append(out, standing{s.Method, s.N, at})
+		}
+	}
+	text, err := json.MarshalIndent(out, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(text, '\n'), 0o644)
 }
 
 // selected keeps the rows that were asked for; methods in the order in which they were.
