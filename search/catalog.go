@@ -21,6 +21,7 @@ var catalog = []struct {
 	{"grid", func() tuner.Sampler { return grid{} }},
 	{"rf", func() tuner.Sampler { return newRF() }},
 	{"goptuna-tpe", func() tuner.Sampler { return goptunaTPE{} }},
+	{"goptuna-cmaes", func() tuner.Sampler { return goptunaCMAES{} }},
 }
 
 // Names lists the samplers by name, in the catalog's order.

@@ -37,7 +37,7 @@ func TestGridGoesInTheSpecsOrder(t *testing.T) {
 
 // TestInactiveFlagsDoNotMultiply: two values without the flag and one with each of its four are six points, in this order.
 func TestInactiveFlagsDoNotMultiply(t *testing.T) {
-	s := conditional(t)
+	s := withCondition(t)
 	o := newOdometer(s)
 	var got []string
 	for {
@@ -63,7 +63,7 @@ func TestInactiveFlagsDoNotMultiply(t *testing.T) {
 	}
 }
 
-func conditional(t *testing.T) *space.Space {
+func withCondition(t *testing.T) *space.Space {
 	t.Helper()
 	engine, err := space.Choices(space.String("e"))
 	if err != nil {

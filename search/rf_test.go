@@ -153,7 +153,9 @@ func TestForestLearnsAPairOfFlags(t *testing.T) {
 		features = append(features, newFeature(words(t, "a", "b", "c")))
 	}
 	r := rand.New(rand.NewPCG(7, 7))
-	truth := func(c cell) float64 { return map[bool]float64{true: 10, false: 0}[c[0] == 1 && c[1] == 2] + float64(c[0]) }
+	truth := func(c cell) float64 {
+		return map[bool]float64{true: 10, false: 0}[c[0] == 1 && c[1] == 2] + float64(c[0])
+	}
 	var s sample
 	for range 120 {
 		c := cell{r.IntN(3), r.IntN(3), r.IntN(3)}

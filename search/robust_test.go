@@ -62,7 +62,10 @@ func failed(r tuner.Reason) tuner.Outcome {
 func TestAnyHistoryIsBorne(t *testing.T) {
 	searchtest.NotShort(t)
 	for _, name := range search.Names() {
-		for _, surface := range []searchtest.Surface{searchtest.Bounded(), searchtest.Wide()} {
+		for _, surface := range []searchtest.Surface{searchtest.Bounded(), searchtest.Wide(), searchtest.Numbers()} {
+			if search.Accepts(name, surface.Problem) != nil {
+				continue
+			}
 			for what, end := range histories {
 				t.Run(name+"/"+surface.Name+"/"+what, func(t *testing.T) {
 					t.Parallel()
@@ -173,6 +176,9 @@ func BenchmarkSuggest(b *testing.B) {
 	for _, name := range search.Names() {
 		b.Run(name, func(b *testing.B) {
 			p := published(b)
+			if search.Accepts(name, p) != nil {
+				p = searchtest.Numbers().Problem
+			}
 			r := rand.New(rand.NewPCG(1, 1))
 			var h tuner.History
 			for n := range 200 {

@@ -21,7 +21,7 @@ func sampler(t testing.TB, name string) tuner.Sampler {
 
 func TestEverySamplerKeepsToTheSuite(t *testing.T) {
 	searchtest.NotShort(t)
-	options := map[string][]string{"grid": {searchtest.Seedless}}
+	options := map[string][]string{"grid": {searchtest.Seedless}, "goptuna-cmaes": {searchtest.NumbersAlone}}
 	for _, name := range search.Names() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

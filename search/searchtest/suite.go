@@ -15,16 +15,27 @@ import (
 // Seedless is an option of Run for a sampler that goes through the space in one order, whatever the seed.
 const Seedless = "seedless"
 
+// NumbersAlone is an option of Run for a sampler that takes neither choices nor conditions: it is tried on Numbers, and on no other surface.
+const NumbersAlone = "numbers alone"
+
 // Run checks everything that a sampler keeps to. Each call of make gives a fresh sampler.
 func Run(t *testing.T, make func() tuner.Sampler, options ...string) {
 	seeded := !slices.Contains(options, Seedless)
-	for _, surface := range append(Surfaces(), Wide()) {
+	numbersAlone := slices.Contains(options, NumbersAlone)
+	surfaces := append(Surfaces(), Wide())
+	if numbersAlone {
+		surfaces = []Surface{Numbers()}
+	}
+	for _, surface := range surfaces {
 		t.Run("keeps to the space/"+surface.Name, func(t *testing.T) { keepsToTheSpace(t, make(), surface) })
 		t.Run("same history, same point/"+surface.Name, func(t *testing.T) { sameHistorySamePoint(t, make, surface, seeded) })
 		t.Run("only failures/"+surface.Name, func(t *testing.T) { onlyFailures(t, make(), surface) })
 		t.Run("running trials are taken/"+surface.Name, func(t *testing.T) { runningTrialsAreTaken(t, make(), surface) })
 		t.Run("strangers are not learned from/"+surface.Name, func(t *testing.T) { strangersAreNotLearnedFrom(t, make(), surface) })
 		t.Run("two hundred trials/"+surface.Name, func(t *testing.T) { twoHundredTrials(t, make(), surface) })
+	}
+	if numbersAlone {
+		return
 	}
 	t.Run("one point", func(t *testing.T) { onePoint(t, make()) })
 	t.Run("exhaustion", func(t *testing.T) { exhaustion(t, make()) })

@@ -121,6 +121,45 @@ func Bounded() Surface {
 	}
 }
 
+// Numbers has ranges and a list of numbers, without any choice or condition beside them: a smooth hill whose top is 100, a rule, and a corner that
+// runs out of memory.
+func Numbers() Surface {
+	params := []space.Param{
+		{Name: "engine", Domain: must(space.Choices(space.String("n")))},
+		flag("n", "word", must(space.Choices(space.String("always"))), ""),
+		flag("n", "seqs", must(space.Ints(1, 1024, 1, true)), ""),
+		flag("n", "share", must(space.Floats(0.5, 0.95, 0.05, false)), ""),
+		flag("n", "tp", must(space.Choices(space.Int(1), space.Int(2), space.Int(4), space.Int(8))), ""),
+		flag("n", "chunk", must(space.Ints(256, 16384, 256, false)), ""),
+	}
+	rules := []space.Constraint{{
+		ID: "seqs-fit-chunk", Reason: "a chunk holds a token of every sequence", Engine: "n",
+		Holds: func(look space.Lookup) bool {
+			seqs, _ := look("n.seqs")
+			chunk, _ := look("n.chunk")
+			return seqs.AsInt() <= chunk.AsInt()
+		},
+	}}
+	s := must(space.New(params, rules, nil))
+	base := map[string]space.Value{"word": space.String("always"), "seqs": space.Int(16), "share": space.Float(0.5), "tp": space.Int(1), "chunk": space.Int(1024)}
+	return Surface{
+		Name: "numbers",
+		Problem: tuner.Problem{Space: s, Baselines: []space.Point{point(s, "n", base)}, Goal: tuner.Goal{Metric: throughput, Direction: tuner.Maximize},
+			Hungry: map[string]float64{"n.seqs": 0.5, "n.share": 2, "n.chunk": 1.5}},
+		Truth: func(p space.Point) tuner.Outcome {
+			seqs, _ := number(p, "n.seqs", 0)
+			share, _ := number(p, "n.share", 0)
+			tp, _ := number(p, "n.tp", 0)
+			chunk, _ := number(p, "n.chunk", 0)
+			if share > 0.85 && chunk > 8192 {
+				return failed(tuner.ReasonMemory)
+			}
+			far := sq(math.Log2(seqs/128)/5) + sq((share-0.8)/0.3) + sq(math.Log2(tp/4)/2) + sq(math.Log2(chunk/4096)/3)
+			return measured(100*math.Exp(-far), 1)
+		},
+	}
+}
+
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)
