@@ -45,6 +45,34 @@ bench: build ## overhead of a trial, time of a suggestion, load generator agains
 bench-rehearse: build ## how close a search of 60 trials comes to the law's best, over ten seeds
 	go test -tags $(TAGS),bench -run 'TestBench(Rehearse|Binary|Quickstart)$$' -v -timeout 30m ./cmd/autotune
 
+.PHONY: bench-search
+bench-search: tools ## samplers on surfaces whose truth is known: a short table over development seeds, and bin/bench-search.json
+	@mkdir -p bin && rm -f bin/bench-search.csv
+	go build -tags $(TAGS) -o bin/searchbench ./search/searchbench/cmd/searchbench
+	bin/searchbench run -methods gp,rf,tpe,one-at-a-time,random -surfaces six -seeds 0-9 -noise 0.05 -trials 60 -jobs 2 -out bin/bench-search.csv
+	bin/searchbench table -json bin/bench-search.json bin/bench-search.csv
+
+# Where Optuna is installed, once; seeds and file of the whole table. What is in the file is not run again.
+PEERS ?= $(HOME)/.cache/autotune/peers
+SEARCH_SEEDS ?= 2000-2019
+SEARCH_ROWS ?= bin/bench-search-full.csv
+
+$(PEERS)/bin/python: search/searchbench/peers/requirements.txt
+	python3 -m venv $(PEERS)
+	$(PEERS)/bin/pip install --quiet -r $<
+	@touch $@
+
+.PHONY: bench-search-full
+bench-search-full: tools $(PEERS)/bin/python ## the whole table with every sampler, Optuna's too, over held-out seeds: hours
+	@mkdir -p bin
+	go build -tags $(TAGS) -o bin/searchbench ./search/searchbench/cmd/searchbench
+	bin/searchbench run -methods gp,rf,tpe,one-at-a-time,goptuna-tpe,sobol,random -surfaces all -seeds $(SEARCH_SEEDS) -noise 0.05 -jobs 2 -out $(SEARCH_ROWS)
+	bin/searchbench run -methods gp,one-at-a-time -surfaces six -seeds $(SEARCH_SEEDS) -noise 0.03,0.1 -jobs 2 -out $(SEARCH_ROWS)
+	$(PEERS)/bin/python search/searchbench/peers/optuna.py --searchbench bin/searchbench --surfaces all --seeds $(SEARCH_SEEDS) --out $(SEARCH_ROWS)
+	$(PEERS)/bin/pip freeze | grep -i '^optuna=\|^torch=\|^numpy='
+	@for noise in 0.05 0.03 0.1; do echo; echo "The six, noise $$noise:"; echo; bin/searchbench table -surfaces six -noise $$noise $(SEARCH_ROWS); done
+	@echo; echo "combo and rugged:"; echo; bin/searchbench table -surfaces combo,rugged $(SEARCH_ROWS)
+
 .PHONY: e2e
 e2e: build ## a study on a real vLLM (CPU): installs it once into a cache folder, several minutes
 	examples/cpu-vllm/e2e.sh bin/autotune
