@@ -8,36 +8,52 @@ import (
 	"autotune/tuner"
 )
 
-// catalog lists the samplers that a spec can name.
-var catalog = []struct {
-	name string
+// Entry says what a sampler is, for people who choose one.
+type Entry struct {
+	Name string
+	What string // it is, in half a sentence
+	When string // it is the one to take
 	make func() tuner.Sampler
-}{
-	{"gp", func() tuner.Sampler { return newGP() }},
-	{"random", func() tuner.Sampler { return random{} }},
-	{"tpe", func() tuner.Sampler { return newTPE() }},
-	{"one-at-a-time", func() tuner.Sampler { return oneAtATime{} }},
-	{"sobol", func() tuner.Sampler { return sobol{} }},
-	{"grid", func() tuner.Sampler { return grid{} }},
-	{"rf", func() tuner.Sampler { return newRF() }},
-	{"goptuna-tpe", func() tuner.Sampler { return goptunaTPE{} }},
-	{"goptuna-cmaes", func() tuner.Sampler { return goptunaCMAES{} }},
+}
+
+// Catalog describes the samplers that a spec can name, in the order in which they are shown.
+func Catalog() []Entry {
+	return []Entry{
+		{"gp", "Gaussian processes: what a trial gives, whether it runs, which bounds it keeps",
+			"nearly always", func() tuner.Sampler { return newGP() }},
+		{"tpe", "two densities, of the good trials and of the rest",
+			"many hundreds of trials, where its suggestions stay quick", func() tuner.Sampler { return newTPE() }},
+		{"rf", "a random forest in the way of SMAC, times the chance that it runs",
+			"to compare with gp", func() tuner.Sampler { return newRF() }},
+		{"one-at-a-time", "one flag after another from the best baseline, keeping what improves",
+			"few flags that do not depend on each other; few failures wanted", func() tuner.Sampler { return oneAtATime{} }},
+		{"random", "any configuration, evenly down the tree of conditions",
+			"the reference that others have to beat", func() tuner.Sampler { return random{} }},
+		{"sobol", "spread evenly over the space, without learning",
+			"to see the whole space, or to fit a model of one's own", func() tuner.Sampler { return sobol{} }},
+		{"grid", "every configuration in the spec's order, the last flag turning fastest",
+			"small spaces that are to be measured completely", func() tuner.Sampler { return grid{} }},
+		{"goptuna-tpe", "TPE of the library goptuna, failures told as bad values",
+			"to compare with what a Go program would use", func() tuner.Sampler { return goptunaTPE{} }},
+		{"goptuna-cmaes", "CMA-ES of the library goptuna, for spaces of numbers alone",
+			"many trials over numbers that work together; other spaces are refused", func() tuner.Sampler { return goptunaCMAES{} }},
+	}
 }
 
 // Names lists the samplers by name, in the catalog's order.
 func Names() []string {
-	names := make([]string, len(catalog))
-	for i, c := range catalog {
-		names[i] = c.name
+	var names []string
+	for _, e := range Catalog() {
+		names = append(names, e.Name)
 	}
 	return names
 }
 
 // New makes the sampler of that name. The error lists what there is.
 func New(name string) (tuner.Sampler, error) {
-	for _, c := range catalog {
-		if c.name == name {
-			return c.make(), nil
+	for _, e := range Catalog() {
+		if e.Name == name {
+			return e.make(), nil
 		}
 	}
 	known := slices.Sorted(slices.Values(Names()))

@@ -51,7 +51,10 @@ func assemble(spec *studyfile.Spec, in inputs) (*assembly, error) {
 	if len(wrong) > 0 {
 		return nil, &exitError{code: exitUsage, err: wrong}
 	}
-	return a, a.makeProblem()
+	if err := a.makeProblem(); err != nil {
+		return nil, err
+	}
+	return a, a.checkSampler()
 }
 
 func engineNames() string {
