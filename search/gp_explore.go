@@ -13,6 +13,10 @@ import (
 // fewRuns is how often a structural value has to have run before it is known.
 const fewRuns = 6
 
+// hope is how many standard deviations above its mean a structure has to lie to be as good as the leader, at most: one that is hopeless by more is not
+// tried for the sake of knowing it.
+const hope = 2.5
+
 // explore proposes a look at what the model does not know: by turns one parameter of the leader, or a structure that was seldom tried. A search by
 // single parameters cannot leave a layout in which everything else was tuned, since another layout loses at first; this step does.
 func (b *belief) explore(turn int, r *rand.Rand) (c cell, kind tuner.ProposalKind, why string, ok bool) {
@@ -48,7 +52,7 @@ func firstOf(words []string) string {
 	return words[0]
 }
 
-// exploreStructure tries the structural value with the fewest trials that ran, among those that the leader does not have.
+// exploreStructure tries the structural value with the fewest trials that ran, among those that the leader does not have, unless there is no hope in it.
 func (b *belief) exploreStructure(r *rand.Rand) (cell, string, bool) {
 	i, level, ok := b.seldom()
 	if !ok {
@@ -76,6 +80,10 @@ func (b *belief) exploreStructure(r *rand.Rand) (cell, string, bool) {
 		f := b.forecast(c)
 		return f.mean + 1.5*math.Sqrt(f.variance) + f.logRun + f.logKeep
 	}))
+	if found {
+		f := b.forecast(c)
+		found = f.mean+hope*math.Sqrt(f.variance) >= b.target
+	}
 	return c, fmt.Sprintf("exploring: little is known of %s=%s", b.params[i].Name, b.dims[i].atoms[level].value), found
 }
 
