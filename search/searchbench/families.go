@@ -106,7 +106,13 @@ func servingSurface(v *serving, engines []*flags, seed uint64) (*Surface, error)
 			break
 		}
 	}
-	return &Surface{Problem: p, truth: v.truth, mixed: seed}, nil
+	replay := func(p space.Point) *replay {
+		if r := v.replayed(p); r != nil {
+			return r
+		}
+		return full(v.traffic.Requests, v.traffic.Concurrency/2, v.traffic.Input, v.traffic.Output)
+	}
+	return &Surface{Problem: p, truth: v.truth, replay: replay, mixed: seed}, nil
 }
 
 // near is the value of a grid that lies nearest to a number.

@@ -11,16 +11,19 @@ import (
 
 // Row is how one run went.
 type Row struct {
-	Surface   string
-	Method    string
-	Seed      uint64
-	Noise     float64    // spread of the log of a measurement
-	Crashed   int        // trials that did not run
-	Bad       int        // trials that did not run or broke a constraint, in truth
-	BadLate   int        // of them, those in the second half
-	Seconds   float64    // of the sampler, all suggestions together
-	Confirmed [2]float64 // regret after confirming at 40 and at 60 trials, or at the end of a shorter run
-	Trials    []Score
+	Surface string
+	Method  string
+	Seed    uint64
+	Noise   float64 // spread of the log of a measurement
+	Crashed int     // trials that did not run
+	Bad     int     // trials that did not run or broke a constraint, in truth
+	BadLate int     // of them, those in the second half
+	Stopped int     // trials that were cut short
+	// StoppedBest is how many of them would have been measured best so far: those that should not have been.
+	StoppedBest int
+	Seconds     float64    // of the sampler, all suggestions together
+	Confirmed   [2]float64 // regret after confirming at 40 and at 60 trials, or at the end of a shorter run
+	Trials      []Score
 }
 
 // Score is how a run stood after a trial.
@@ -33,7 +36,7 @@ type Score struct {
 // Key names a run: no two rows of a file have the same.
 func (r Row) Key() string { return fmt.Sprintf("%s %s %d %g", r.Surface, r.Method, r.Seed, r.Noise) }
 
-var rowHeader = []string{"surface", "method", "seed", "noise", "crashed", "bad", "bad_late", "seconds", "confirmed_40", "confirmed_60", "regret:minutes"}
+var rowHeader = []string{"surface", "method", "seed", "noise", "crashed", "bad", "bad_late", "stopped", "stopped_best", "seconds", "confirmed_40", "confirmed_60", "regret:minutes"}
 
 // WriteHeader begins a file of rows.
 func WriteHeader(w io.Writer) error {
@@ -52,7 +55,7 @@ func (r Row) Write(w io.Writer) error {
 	}
 	c := csv.NewWriter(w)
 	fields := []string{r.Surface, r.Method, strconv.FormatUint(r.Seed, 10), strconv.FormatFloat(r.Noise, 'g', -1, 64), strconv.Itoa(r.Crashed), strconv.Itoa(r.Bad),
-		strconv.Itoa(r.BadLate), number(r.Seconds, 3), number(r.Confirmed[0], 3), number(r.Confirmed[1], 3), strings.Join(scores, " ")}
+		strconv.Itoa(r.BadLate), strconv.Itoa(r.Stopped), strconv.Itoa(r.StoppedBest), number(r.Seconds, 3), number(r.Confirmed[0], 3), number(r.Confirmed[1], 3), strings.Join(scores, " ")}
 	if err := c.Write(fields); err != nil {
 		return err
 	}
@@ -91,8 +94,8 @@ func ReadRows(r io.Reader) ([]Row, error) {
 func parseRow(fields []string) (Row, error) {
 	p := fieldReader{fields: fields}
 	r := Row{Surface: fields[0], Method: fields[1], Seed: p.unsigned(2), Noise: p.float(3), Crashed: int(p.unsigned(4)), Bad: int(p.unsigned(5)),
-		BadLate: int(p.unsigned(6)), Seconds: p.float(7), Confirmed: [2]float64{p.float(8), p.float(9)}}
-	for _, pair := range strings.Fields(fields[10]) {
+		BadLate: int(p.unsigned(6)), Stopped: int(p.unsigned(7)), StoppedBest: int(p.unsigned(8)), Seconds: p.float(9), Confirmed: [2]float64{p.float(10), p.float(11)}}
+	for _, pair := range strings.Fields(fields[12]) {
 		plain, bad := strings.CutSuffix(pair, "!")
 		a, b, ok := strings.Cut(plain, ":")
 		regret, errA := strconv.ParseFloat(a, 64)

@@ -11,11 +11,12 @@ import (
 	"autotune/tuner"
 )
 
-// Method is a sampler, and the ranker that says what it would return.
+// Method is a sampler, the ranker that says what it would return, and what cuts its trials short.
 type Method struct {
 	Name    string
 	Sampler tuner.Sampler
 	Ranker  tuner.Ranker
+	Stopper tuner.Stopper // nil: every trial is measured whole
 }
 
 // Confirmation, beyond the trial budget.
@@ -31,6 +32,7 @@ var confirmedAt = [2]int{40, 60}
 // return. Everything in the row but the seconds is a function of surface, method, noise and trials.
 func Run(s *Surface, m Method, noise float64, trials int) (Row, error) {
 	c := NewSession(s, m.Name, m.Ranker, noise)
+	c.stopper = m.Stopper
 	for n := range trials {
 		begun := time.Now()
 		p, err := m.Sampler.Suggest(s.Problem, c.history, tuner.Ask{Number: n, Seed: s.Seed})
@@ -50,7 +52,9 @@ func Run(s *Surface, m Method, noise float64, trials int) (Row, error) {
 type Session struct {
 	surface *Surface
 	ranker  tuner.Ranker
+	stopper tuner.Stopper
 	noise   float64
+	highest float64 // of the measurements, whole or as they would have been, that keep every bound
 	history tuner.History
 	ranked  []tuner.Ranked // after the last trial
 	minutes float64
@@ -75,16 +79,42 @@ func (c *Session) CarryOut(p tuner.Proposal) tuner.Trial {
 	case tuner.OriginRecipe:
 		p.Kind = tuner.KindRecipe
 	}
-	t := tuner.Trial{Number: n, Point: p.Point, Origin: origin, Proposal: p, Outcome: s.Measure(p.Point, n, c.noise)}
+	t := tuner.Trial{Number: n, Point: p.Point, Origin: origin, Proposal: p}
+	t.Outcome = c.measure(t)
 	t.Started = time.Unix(0, 0).Add(time.Duration(c.minutes * float64(time.Minute))).UTC()
 	c.minutes += t.Outcome.Cost.Minutes()
 	t.Ended = t.Started.Add(t.Outcome.Cost)
 	c.history = append(c.history, t)
-	if t.Outcome.Kind != tuner.Measured {
+	if !t.Ran() {
 		c.row.Crashed++
 	}
 	c.score(s.Bad(s.Truth(p.Point)))
 	return t
+}
+
+// measure a trial, under the eyes of the stopper if there is one.
+func (c *Session) measure(t tuner.Trial) tuner.Outcome {
+	s := c.surface
+	whole := s.Measure(t.Point, t.Number, c.noise)
+	if whole.Kind != tuner.Measured {
+		return whole
+	}
+	out := whole
+	if c.stopper != nil {
+		out = s.Watch(t, whole, s.Problem, c.history, c.stopper)
+	}
+	v, _ := s.Problem.Goal.Value(whole.Measured)
+	best := s.Problem.Goal.TotalViolation(whole.Measured) == 0 && v > c.highest
+	if best {
+		c.highest = v
+	}
+	if out.Kind == tuner.Stopped {
+		c.row.Stopped++
+		if best {
+			c.row.StoppedBest++
+		}
+	}
+	return out
 }
 
 func (s *Surface) origin(p space.Point) tuner.Origin {

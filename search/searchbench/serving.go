@@ -34,11 +34,11 @@ const (
 	behindMost   = 0.95
 )
 
-// Names of the bounded metrics.
+// Names of the bounded metrics, s. They are none of the measured ones, since a closed form has no percentiles.
 const (
-	firstToken = "p95_ttft"
-	eachToken  = "p95_tpot"
-	chatToken  = "chat_p95_tpot" // of the guarding workload
+	firstToken = "slow_first_token" // the 95th percentile, more or less, of the time to first token
+	eachToken  = "slow_token"       // of the time per token
+	chatToken  = "slow_chat_token"  // of the same, of the guarding workload
 )
 
 // serving is a server's law as a surface.
@@ -71,6 +71,13 @@ func newServing(s *space.Space, seed uint64) *serving {
 	return v
 }
 
+func (v *serving) modelOf(p space.Point) string {
+	if m, ok := p.Get(space.CheckpointParam); ok {
+		return m.String()
+	}
+	return v.model
+}
+
 // flagsOf lists the engine's own flags as the law reads them.
 func (v *serving) flagsOf(p space.Point) map[string]space.Value {
 	flags := make(map[string]space.Value, 24)
@@ -89,11 +96,7 @@ func (v *serving) truth(p space.Point) Truth {
 			return failed(tuner.PhaseInit, tuner.ReasonInfeasible, "exit")
 		}
 	}
-	model := v.model
-	if m, ok := p.Get(space.CheckpointParam); ok {
-		model = m.String()
-	}
-	cfg, err := law.Resolve(p.Engine(), model, v.flagsOf(p), v.machine)
+	cfg, err := law.Resolve(p.Engine(), v.modelOf(p), v.flagsOf(p), v.machine)
 	if err != nil {
 		return failed(tuner.PhaseFlags, tuner.ReasonInfeasible, "usage")
 	}

@@ -29,7 +29,8 @@ type Surface struct {
 
 	mixed  uint64 // family and seed, for everything random that the surface does itself
 	truth  func(space.Point) Truth
-	starts []space.Point // structures that are known to be good, for Best
+	replay func(space.Point) *replay // how requests come and go, before it is stretched to what was measured
+	starts []space.Point             // structures that are known to be good, for Best
 	best   func() (float64, space.Point)
 }
 

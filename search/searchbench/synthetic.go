@@ -42,10 +42,14 @@ type synthetic struct {
 	baseline float64 // tokens/s
 }
 
-// Throughput of a synthetic baseline, and tokens of its benchmark: 20 minutes at that speed.
+// Throughput of a synthetic baseline, and its benchmark: 20 minutes at that speed.
 const (
-	syntheticRate   = 6000
-	syntheticTokens = 20 * 60 * syntheticRate
+	syntheticRate     = 6000
+	syntheticRequests = 1000
+	syntheticSlots    = 200
+	syntheticInput    = 6200
+	syntheticOutput   = 1000
+	syntheticTokens   = syntheticRequests * (syntheticInput + syntheticOutput)
 )
 
 // hungryPlace is the position in [0, 1] of a flag, the default's where it is left out.
@@ -102,7 +106,10 @@ func newSynthetic(seed uint64, stream uint64, gain func(open []space.Param, r *r
 	y.room = 1.5 + 0.2*r.Float64()
 	wanted := 1.0*hungryPlace(sp, "server.memory-share", base.Get) + 0.8*hungryPlace(sp, "server.chunk", base.Get) + 0.5*hungryPlace(sp, "server.running", base.Get) + y.demand.at(base.Get)
 	y.room = max(y.room, wanted+0.1)
-	return &Surface{Problem: p, truth: y.truth(sp), mixed: seed}, nil
+	replay := func(space.Point) *replay {
+		return full(syntheticRequests, syntheticSlots, syntheticInput, syntheticOutput)
+	}
+	return &Surface{Problem: p, truth: y.truth(sp), replay: replay, mixed: seed}, nil
 }
 
 // Sizes of the synthetic surfaces, in logs.

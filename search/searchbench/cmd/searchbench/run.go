@@ -26,7 +26,7 @@ type runOptions struct {
 
 func parseRun(args []string, progress io.Writer) (o runOptions, err error) {
 	f := newFlagSet("run", progress)
-	methods := f.String("methods", "gp,one-at-a-time,random", "samplers, by name: "+strings.Join(search.Names(), ", "))
+	methods := f.String("methods", "gp,one-at-a-time,random", "samplers, by name: "+strings.Join(search.Names(), ", ")+"; with +stop after it, the default stoppers cut trials short")
 	surfaces := f.String("surfaces", "six", "six, all, or families: "+strings.Join(searchbench.Families(), ", "))
 	seeds := f.String("seeds", "0-9", "seeds: below 100 are for development")
 	noises := f.String("noise", "0.05", "spreads of the log of a measurement")
@@ -38,7 +38,7 @@ func parseRun(args []string, progress io.Writer) (o runOptions, err error) {
 	}
 	o.methods = strings.Split(*methods, ",")
 	for _, m := range o.methods {
-		if _, err := search.New(m); err != nil {
+		if _, err := methodOf(m); err != nil {
 			return o, err
 		}
 	}
@@ -55,6 +55,16 @@ func parseRun(args []string, progress io.Writer) (o runOptions, err error) {
 		err = errors.Join(problems[:]...)
 	}
 	return o, err
+}
+
+// methodOf makes a sampler with its ranker, and with stoppers for a name that ends in +stop. Its trials never fail by halves, so that the gate is 1.
+func methodOf(name string) (m searchbench.Method, err error) {
+	sampler, stops := strings.CutSuffix(name, "+stop")
+	m = searchbench.Method{Name: name, Ranker: search.RankerOf(sampler)}
+	if m.Sampler, err = search.New(sampler); err == nil && stops {
+		m.Stopper, err = search.NewStopper(search.StopOn, 1)
+	}
+	return m, err
 }
 
 func runCommand(args []string, progress io.Writer) error {
@@ -134,12 +144,12 @@ func (o runOptions) runPlace(p place, rows *rowFile, progress io.Writer) error {
 					return err
 				}
 			}
-			sampler, err := search.New(name)
+			method, err := methodOf(name)
 			if err != nil {
 				return err
 			}
 			begun := time.Now()
-			row, err := searchbench.Run(surface, searchbench.Method{Name: name, Sampler: sampler, Ranker: search.RankerOf(name)}, noise, o.trials)
+			row, err := searchbench.Run(surface, method, noise, o.trials)
 			if err != nil {
 				return err
 			}
@@ -163,6 +173,9 @@ func report(row searchbench.Row, took time.Duration) string {
 		}
 	}
 	text += fmt.Sprintf(", confirmed %.1f, %d bad, %d in the second half, %.1f s", row.Confirmed[1], row.Bad, row.BadLate, took.Seconds())
+	if row.Stopped > 0 {
+		text += fmt.Sprintf("; %d stopped, %d of them would have been best", row.Stopped, row.StoppedBest)
+	}
 	if least < 0 {
 		text += fmt.Sprintf("\n  better by %.2f %% than the surface's best: that search has to be stronger", -least)
 	}
