@@ -13,9 +13,12 @@ type rf struct {
 	interleave int
 }
 
+// newRF takes SMAC's share of features, and leaves of a single observation where SMAC has three: on development seeds of the search benchmark that took
+// the mean regret at 60 trials from 24.0 to 20.9 %. Points spread at every fourth
+// trial, or at none, were no better than at every eighth.
 func newRF() rf {
 	return rf{
-		value:      forestSettings{trees: 30, share: 5.0 / 6, leaf: 3},
+		value:      forestSettings{trees: 30, share: 5.0 / 6, leaf: 1},
 		run:        forestSettings{trees: 30, share: 5.0 / 6, leaf: 1},
 		startup:    10,
 		interleave: 8,

@@ -34,6 +34,7 @@ func TestModelsBeatRandom(t *testing.T) {
 	searchtest.NotShort(t)
 	searchtest.BeatsRandom(t, sampler(t, "gp"), sampler(t, "random"), 40, 10, 0.3)
 	searchtest.BeatsRandom(t, sampler(t, "tpe"), sampler(t, "random"), 40, 10, 0.6)
+	searchtest.BeatsRandom(t, sampler(t, "rf"), sampler(t, "random"), 40, 10, 0.7)
 }
 
 func TestUnknownSampler(t *testing.T) {
