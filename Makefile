@@ -66,11 +66,13 @@ $(PEERS)/bin/python: search/searchbench/peers/requirements.txt
 bench-search-full: tools $(PEERS)/bin/python ## the whole table with every sampler, Optuna's too, over held-out seeds: hours
 	@mkdir -p bin
 	go build -tags $(TAGS) -o bin/searchbench ./search/searchbench/cmd/searchbench
-	bin/searchbench run -methods gp,rf,tpe,one-at-a-time,goptuna-tpe,sobol,random -surfaces all -seeds $(SEARCH_SEEDS) -noise 0.05 -jobs 2 -out $(SEARCH_ROWS)
+	bin/searchbench run -methods gp,gp+stop,rf,tpe,one-at-a-time,goptuna-tpe,sobol,random -surfaces all -seeds $(SEARCH_SEEDS) -noise 0.05 -jobs 2 -out $(SEARCH_ROWS)
 	bin/searchbench run -methods gp,one-at-a-time -surfaces six -seeds $(SEARCH_SEEDS) -noise 0.03,0.1 -jobs 2 -out $(SEARCH_ROWS)
 	$(PEERS)/bin/python search/searchbench/peers/optuna.py --searchbench bin/searchbench --surfaces all --seeds $(SEARCH_SEEDS) --out $(SEARCH_ROWS)
+	@if $(PEERS)/bin/python -c 'import torch' 2>/dev/null; then $(PEERS)/bin/python search/searchbench/peers/optuna.py --searchbench bin/searchbench --methods optuna-gp --trials 40 --surfaces six --seeds $(SEARCH_SEEDS) --out $(SEARCH_ROWS); fi
 	$(PEERS)/bin/pip freeze | grep -i '^optuna=\|^torch=\|^numpy='
-	@for noise in 0.05 0.03 0.1; do echo; echo "The six, noise $$noise:"; echo; bin/searchbench table -surfaces six -noise $$noise $(SEARCH_ROWS); done
+	@all=gp,gp+stop,rf,tpe,one-at-a-time,goptuna-tpe,sobol,random,optuna-tpe,optuna-tpe-constraints,optuna-tpe-group; for noise in 0.05 0.03 0.1; do echo; echo "The six, noise $$noise:"; echo; bin/searchbench table -methods $$all -surfaces six -noise $$noise $(SEARCH_ROWS); done
+	@echo; echo "Runs of 40 trials that optuna-gp has, too:"; echo; bin/searchbench table -same -methods gp,rf,one-at-a-time,optuna-tpe-constraints,optuna-gp -surfaces six -noise 0.05 $(SEARCH_ROWS)
 	@echo; echo "combo and rugged:"; echo; bin/searchbench table -surfaces combo,rugged $(SEARCH_ROWS)
 
 .PHONY: e2e

@@ -16,6 +16,7 @@ How a study is written down for Optuna:
   a random point that keeps the rules is enqueued.
 - A trial that fails, or breaks a bound, is told as FAIL (optuna-tpe), or with constraints: did it fail, and by how much it breaks each
   bound; one that fails has the worst value so far.
+- optuna-gp wants torch and scipy besides (requirements-gp.txt), and half a minute of a core for 40 trials.
 - What the method would return is the best measurement that keeps every bound.
 """
 
