@@ -72,10 +72,15 @@ func (c certain) most(name string) (float64, bool) {
 	}
 	tokens, ok := tokensFor(name, c.requests, 0, c.gpus)
 	took := c.now - firstSent(c.requests)
-	if !ok || took <= 0 || !slices.ContainsFunc(c.requests, func(r metric.Sight) bool { return !r.State.Ended() }) {
+	if !ok || took <= 0 || !c.open() {
 		return 0, false
 	}
 	return tokens / took.Seconds(), true
+}
+
+// open tells whether anything may still come.
+func (c certain) open() bool {
+	return slices.ContainsFunc(c.requests, func(r metric.Sight) bool { return !r.State.Ended() })
 }
 
 // least is the lowest that a metric can still become; ok is false for a metric of which nothing is certain.
@@ -84,7 +89,7 @@ func (c certain) least(name string) (float64, bool) {
 	case "failed_requests":
 		return float64(c.failed), true
 	case "duration":
-		return max(0, (c.now - firstSent(c.requests)).Seconds()), true
+		return max(0, (c.now - firstSent(c.requests)).Seconds()), c.open()
 	}
 	statistic, family, _ := strings.Cut(name, "_")
 	if latencies[family] == nil {

@@ -2,6 +2,7 @@ package search
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,10 +13,11 @@ import (
 // expect is how much of a run has been seen, and what its metrics would have come to had it gone on as it did: the fairest value to learn
 // from. The metrics of what has ended so far would not be fair: at first nothing has ended, and what waits longest has no latency yet.
 //
-// So the run is completed on paper, and measured as any other is. Its length is the likely one of outlook, whose error on the law is stated by the
-// benchmark of the stoppers; before a server has settled all work is taken to go on as on average so far. First tokens that have not come are spread evenly
-// over the time that is left, in the order in which the requests are sent; an answer lasts as long for each token as answers have lasted
-// so far. What depends on single events (gaps between tokens, peaks, the client's lag) is left out, and so is everything while no token has come.
+// So the run is completed on paper, and measured as any other is. Its length is the likely one of outlook, whose error on the law the
+// benchmark of the stoppers prints; before a server has settled all work is taken to go on as on average so far. First tokens that have not come
+// are spread evenly over the time that is left, in the order in which the requests are sent, or follow their requests as fast as lately where a
+// server keeps up with requests that still arrive; an answer lasts as long for each token as answers have lasted so far. What depends
+// on single events (gaps between tokens, peaks, the client's lag) is left out, and so is everything while no token has come.
 func expect(now tuner.Partial) (share float64, metrics map[string]float64) {
 	whole, ok := likelyLength(now)
 	if !ok {
@@ -81,58 +83,105 @@ func likelyLength(now tuner.Partial) (seconds float64, ok bool) {
 
 // complete writes the records of a run as if it had gone on to the end, whole seconds from its start.
 func complete(now tuner.Partial, whole float64) []metric.Record {
-	each := secondsPerToken(now)
-	waiting := 0
+	c := completion{Partial: now, whole: whole, each: secondsPerToken(now), prompt: meanPrompt(now.Requests), queued: wait(now), keepsUp: keepsUp(now)}
 	for _, r := range now.Requests {
 		if r.State <= metric.Waiting {
-			waiting++
+			c.waiting++
 		}
+		c.capped = c.capped || r.State == metric.Unsent && r.Scheduled <= now.Elapsed
 	}
 	records := make([]metric.Record, len(now.Requests))
-	turn, queued, prompt := 0, wait(now), meanPrompt(now.Requests)
+	var ends []time.Duration // of the requests that have not ended, as slots become free
 	for i, r := range now.Requests {
-		first, took := r.First.Seconds(), each*float64(r.AskedOut)
-		if r.State <= metric.Waiting {
-			turn++
-			room := math.Max(0, whole-took-now.Elapsed.Seconds())
-			first = now.Elapsed.Seconds() + room*float64(turn)/float64(waiting)
+		records[i] = c.record(i, r)
+		if !r.State.Ended() {
+			ends = append(ends, records[i].End)
 		}
-		if r.AskedIn == 0 && r.Input == 0 {
-			r.Input = int(math.Round(prompt))
+	}
+	slices.Sort(ends)
+	next := 0
+	for i, r := range now.Requests {
+		if r.State == metric.Unsent && c.capped {
+			records[i].Sent = min(max(r.Scheduled, ends[next]), records[i].Tokens[0].At)
+			next++
 		}
-		end := math.Min(math.Max(now.Elapsed.Seconds(), first+took), math.Max(whole, now.Elapsed.Seconds()))
-		records[i] = completed(i, r, first, end, queued)
 	}
 	return records
 }
 
-// completed is the record of a request whose first token comes and whose answer ends at these instants, in seconds, unless it has ended already.
-func completed(i int, r metric.Sight, first, end, wait float64) metric.Record {
-	out := metric.Record{Index: i, Scheduled: r.Scheduled, Sent: r.Sent, Status: 200, AskedIn: r.AskedIn, AskedOut: r.AskedOut, Input: max(r.AskedIn, r.Input), Output: max(r.AskedOut, r.Output)}
+// completion is what a run is completed from.
+type completion struct {
+	tuner.Partial
+	whole   float64 // s from the start: when the last answer ends
+	each    float64 // s an answer takes for each token
+	queued  float64 // s from sending to the first token, lately
+	prompt  float64 // tokens of a prompt that nobody has counted
+	keepsUp bool
+	capped  bool // requests wait for a slot
+	waiting int  // requests without a first token
+	turn    int  // of them, those that have been looked at
+}
+
+// record completes one request.
+func (c *completion) record(i int, r metric.Sight) metric.Record {
+	out := metric.Record{Index: i, Scheduled: r.Scheduled, Sent: max(r.Scheduled, r.Sent), Status: 200, AskedIn: r.AskedIn, AskedOut: r.AskedOut,
+		Input: max(r.AskedIn, r.Input), Output: max(r.AskedOut, r.Output)}
+	if out.Input == 0 {
+		out.Input = int(math.Round(c.prompt))
+	}
 	if r.State == metric.Failed {
 		out.End, out.Error = r.Last, metric.ErrTruncated
 		return out
 	}
-	begin, last := r.First, r.Last
+	first, last := r.First, r.Last
+	took := c.each * float64(r.AskedOut)
 	if r.State <= metric.Waiting {
-		begin = max(instant(first), r.Scheduled)
+		first = max(instant(c.first(r, took)), out.Sent)
 	}
 	if r.State != metric.Succeeded {
-		last = max(instant(end), begin)
-	}
-	if r.State == metric.Unsent {
-		out.Sent = max(r.Scheduled, begin-instant(wait))
+		last = max(c.Elapsed, min(first+instant(took), max(instant(c.whole), first)))
 	}
 	burst := min(max(1, r.Burst), out.Output)
-	out.Tokens = []metric.Event{{At: begin, Tokens: burst}}
+	out.Tokens = []metric.Event{{At: first, Tokens: burst}}
 	if out.Output > burst {
 		out.Tokens = append(out.Tokens, metric.Event{At: last, Tokens: out.Output - burst})
 	}
-	out.FirstByte, out.End = begin, last
+	out.FirstByte, out.End = first, last
 	return out
 }
 
+// first is when a request's first token comes that has not come yet, in seconds; its answer takes so long.
+func (c *completion) first(r metric.Sight, took float64) float64 {
+	elapsed := c.Elapsed.Seconds()
+	c.turn++
+	if c.keepsUp {
+		return math.Max(elapsed, r.Scheduled.Seconds()+c.queued)
+	}
+	return elapsed + math.Max(0, c.whole-took-elapsed)*float64(c.turn)/float64(c.waiting)
+}
+
 func instant(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
+
+// Where requests still arrive, a server keeps up with them when no more of them wait than did at half of the time so far, give or take.
+const (
+	queueGrowth = 1.25
+	queueSpare  = 3
+)
+
+func keepsUp(now tuner.Partial) bool {
+	half := now.Elapsed / 2
+	arriving, then, waiting := false, 0, 0
+	for _, r := range now.Requests {
+		arriving = arriving || r.Scheduled > now.Elapsed
+		if r.State == metric.Waiting {
+			waiting++
+		}
+		if r.Before(half).State == metric.Waiting {
+			then++
+		}
+	}
+	return arriving && float64(waiting) <= queueGrowth*float64(then)+queueSpare
+}
 
 // secondsPerToken is how long answers have lasted for each token: those that have ended, else those that are under way.
 func secondsPerToken(now tuner.Partial) float64 {
@@ -158,17 +207,20 @@ func secondsPerToken(now tuner.Partial) float64 {
 	return under / float64(made)
 }
 
-// wait is the mean time from sending to the first token so far, in seconds; what still waits counts as if its token came now.
+// wait is the mean time from sending to the first token lately, in seconds: of the requests sent in the latter half of the time so far. What
+// still waits counts as if its token came now.
 func wait(now tuner.Partial) float64 {
 	sum, n := 0.0, 0
 	for _, r := range now.Requests {
 		switch {
-		case r.State == metric.Unsent || r.State == metric.Failed:
+		case r.State == metric.Unsent || r.State == metric.Failed || r.Sent < now.Elapsed/2:
+			continue
 		case r.First > 0:
-			sum, n = sum+(r.First-r.Sent).Seconds(), n+1
+			sum += (r.First - r.Sent).Seconds()
 		default:
-			sum, n = sum+(now.Elapsed-r.Sent).Seconds(), n+1
+			sum += (now.Elapsed - r.Sent).Seconds()
 		}
+		n++
 	}
 	if n == 0 {
 		return 0

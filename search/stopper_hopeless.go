@@ -46,8 +46,11 @@ func noise(p tuner.Problem, h tuner.History) float64 {
 // hopeless says why a trial cannot become the best any more; empty while it can, or while that is not known. Of a metric that cannot be
 // bounded nothing is ever known.
 func (s stopper) hopeless(p tuner.Problem, h tuner.History, now tuner.Partial) string {
+	if !isSearched(now.Trial) || !due(now) {
+		return ""
+	}
 	ranked := Best{}.Rank(p, h)
-	if !isSearched(now.Trial) || len(ranked) == 0 || !(ranked[0].Value > 0) {
+	if len(ranked) == 0 || !(ranked[0].Value > 0) {
 		return ""
 	}
 	best := ranked[0]
@@ -68,6 +71,18 @@ func (s stopper) hopeless(p tuner.Problem, h tuner.History, now tuner.Partial) s
 	}
 	return fmt.Sprintf("after %s%s: %s %s, the best is %s", seconds(now.Elapsed), of, word,
 		metric.Format(p.Goal.Metric, threeDigits(bound)), metric.Format(p.Goal.Metric, best.Value))
+}
+
+// lookEvery is how often a trial's prospects are worked out: they do not change faster.
+const lookEvery = 5 * time.Second
+
+// due tells whether lookEvery has passed once more with the last report.
+func due(now tuner.Partial) bool {
+	before := time.Duration(0)
+	if n := len(now.Pace); n > 1 {
+		before = now.Pace[n-2].At
+	}
+	return before/lookEvery != now.Elapsed/lookEvery
 }
 
 // reach is the best value that a trial can still come to, and how long the whole run will take as far as that is known, in seconds. like is the best

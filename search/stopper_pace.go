@@ -20,6 +20,7 @@ type pace struct {
 	unmade    float64 // tokens that are left to generate
 	begun     int     // requests whose first token has come
 	succeeded int
+	arriving  bool // requests are still to arrive
 }
 
 // newPace sorts the requests into time. ok is false when it is not known how many tokens are asked for.
@@ -39,6 +40,7 @@ func newPace(p tuner.Partial) (c pace, ok bool) {
 			continue
 		case r.First == 0:
 			c.unread += in
+			c.arriving = c.arriving || r.Scheduled > p.Elapsed
 		default:
 			c.begun++
 			c.add(c.read, r.First, in)
@@ -142,6 +144,21 @@ type outlook struct {
 	likely float64 // if it goes on as on average
 }
 
+// since is the report from which on the pace is typical. Where requests are still to arrive, a server begins with few of them, and takes as long as an answer
+// takes to get used to more: the latter half of the time is typical. Otherwise all are there from the start, and prompts and answers come in waves,
+// which only the whole time evens out: all but that to the first token.
+func (c *pace) since() int {
+	from := 0.0
+	if c.arriving {
+		from = c.now() / 2
+	}
+	i := 0
+	for i < len(c.at)-2 && (c.at[i] < from || c.read[i] == 0) {
+		i++
+	}
+	return i
+}
+
 // The rates at which a generated token is exchanged for tokens of prompts: from 0, where answers cost nothing, by factors to the last.
 const (
 	worthFirst  = 0.25
@@ -169,7 +186,9 @@ func (c *pace) outlook() (o outlook, ok bool) {
 		left := c.unread + worth*c.unmade
 		if least := c.now() + left/best; least > o.least {
 			o.least, ok = least, true
-			o.likely = c.now() * (1 + left/(c.read[last]+worth*c.made[last]))
+			from := c.since()
+			rate := (c.read[last] - c.read[from] + worth*(c.made[last]-c.made[from])) / (c.now() - c.at[from])
+			o.likely = math.Max(least, c.now()+left/rate)
 		}
 	}
 	return o, ok

@@ -41,7 +41,7 @@ func TestBenchRehearse(t *testing.T) {
 	for seed := uint64(1); seed <= rehearseSeeds; seed++ {
 		began := time.Now()
 		a := assembled(t, text, seed)
-		history := rehearsed(t, a, seed)
+		history := rehearsed(t, a, mustRunner(t, a, seed))
 		checkNothingKnownWasAsked(t, a, history)
 		ranked := search.RankerOf(a.spec.Sampler).Rank(a.problem, history)
 		if len(ranked) == 0 {
@@ -70,7 +70,7 @@ func TestBenchBinary(t *testing.T) {
 	}
 	const seed = 1
 	a := assembled(t, text, seed)
-	ranked := search.RankerOf(a.spec.Sampler).Rank(a.problem, rehearsed(t, a, seed))
+	ranked := search.RankerOf(a.spec.Sampler).Rank(a.problem, rehearsed(t, a, mustRunner(t, a, seed)))
 	folder := t.TempDir()
 	if err := os.WriteFile(filepath.Join(folder, "glm.yaml"), a.spec.Text, 0o644); err != nil {
 		t.Fatal(err)
@@ -152,7 +152,7 @@ type unseen struct{}
 func (unseen) Observe(tuner.Progress) {}
 
 // rehearsed runs a whole study in process and reads it back from its file.
-func rehearsed(t *testing.T, a *assembly, seed uint64) tuner.History {
+func rehearsed(t *testing.T, a *assembly, r *lawRunner) tuner.History {
 	t.Helper()
 	ctx := context.Background()
 	w := systemWorld()
@@ -172,11 +172,15 @@ func rehearsed(t *testing.T, a *assembly, seed uint64) tuner.History {
 	if err != nil {
 		t.Fatal(err)
 	}
+	stopper, err := search.NewStopper(a.spec.Stoppers, a.spec.Gate)
+	if err != nil {
+		t.Fatal(err)
+	}
 	study, history, err := db.Load(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	loop := &tuner.Tuner{Sampler: sampler, Ranker: search.RankerOf(a.spec.Sampler), Runner: mustRunner(t, a, seed), Store: db, Observer: unseen{}, Now: time.Now}
+	loop := &tuner.Tuner{Sampler: sampler, Ranker: search.RankerOf(a.spec.Sampler), Stopper: stopper, Runner: r, Store: db, Observer: unseen{}, Now: time.Now}
 	if _, _, err := loop.Run(ctx, study, a.problem, history); err != nil {
 		t.Fatal(err)
 	}

@@ -48,7 +48,7 @@ func (r *lawRunner) Run(_ context.Context, t tuner.Trial, observe func(tuner.Par
 		return tuner.Outcome{}, err
 	}
 	whole := r.judge(t.Point, records, failure)
-	if v := r.watch(t, records, failure, observe); v.Stop {
+	if v := r.watch(t, records, failure, time.Second, observe); v.Stop {
 		r.whole[t.Number] = whole
 		return r.cutShort(v), nil
 	}
@@ -81,25 +81,30 @@ func (r *lawRunner) measurement(share float64, metrics map[string]float64) *tune
 	return &tuner.Measurement{Workload: r.spec.Workload.Name, Identity: r.spec.Workload.Identity(""), Clock: metric.Law, Share: share, Metrics: metrics}
 }
 
-// watch shows a run to an observer by the second, as a real one would be, until he ends it or it ends.
-func (r *lawRunner) watch(t tuner.Trial, records []metric.Record, failure *law.Failure, observe func(tuner.Partial) tuner.Verdict) tuner.Verdict {
+// watch shows a run to an observer, as a real one is shown by the second, until he ends it or it ends.
+func (r *lawRunner) watch(t tuner.Trial, records []metric.Record, failure *law.Failure, every time.Duration, observe func(tuner.Partial) tuner.Verdict) tuner.Verdict {
 	var end time.Duration
-	tokens := map[time.Duration]int{} // by the second that they count to
+	var tokens []int // by the report that they count to
 	for _, rec := range records {
 		end = max(end, rec.End)
 		for _, e := range rec.Tokens {
-			tokens[(e.At+time.Second-1)/time.Second] += e.Tokens
+			n := int((e.At + every - 1) / every)
+			if n >= len(tokens) {
+				tokens = append(tokens, make([]int, n+1-len(tokens))...)
+			}
+			tokens[n] += e.Tokens
 		}
 	}
 	if failure != nil {
 		end = failure.At
 	}
 	p := tuner.Partial{Trial: t, Phase: tuner.PhaseBench, Total: len(records), Workload: r.spec.Workload.Name, GPUs: r.spec.GPUs, Requests: make([]metric.Sight, len(records))}
-	for at := time.Second; at < end && len(records) > 0; at += time.Second {
+	for n := 1; every*time.Duration(n) < end && n < len(tokens); n++ {
+		at := every * time.Duration(n)
 		p.Elapsed, p.Done = at, 0
-		p.Pace = append(p.Pace, metric.Event{At: at, Tokens: tokens[at/time.Second]})
-		for i, rec := range records {
-			if p.Requests[i] = rec.Sight(at); p.Requests[i].State.Ended() {
+		p.Pace = append(p.Pace, metric.Event{At: at, Tokens: tokens[n]})
+		for i := range records {
+			if p.Requests[i] = records[i].Sight(at); p.Requests[i].State.Ended() {
 				p.Done++
 			}
 		}
