@@ -2,25 +2,17 @@ package runner
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
+
+	"autotune/tuner/secret"
 )
 
-// redacted stands for a secret.
-const redacted = "***"
-
-// Names of secrets: HF_TOKEN, OPENAI_API_KEY, ... among the variables, and the flags of the engines that take one.
-var (
-	secretVariable = regexp.MustCompile(`(?i)(^|_)(TOKEN|SECRET|PASSWORD|PASSWD|APIKEY|API_KEY|ACCESS_KEY|CREDENTIALS?)(_|$)`)
-	secretFlags    = []string{"api-key", "admin-api-key", "hf-token", "ssl-keyfile-password"}
-)
+// secretFlags are the flags of the engines that take a secret.
+var secretFlags = []string{"api-key", "admin-api-key", "hf-token", "ssl-keyfile-password"}
 
 // keyVariable is where vLLM also takes its key from.
 const keyVariable = "VLLM_API_KEY"
-
-// shortestSecret in bytes: what is shorter (true, 1) would be found in everything.
-const shortestSecret = 6
 
 // secrets are what reaches the servers and nothing else.
 type secrets struct {
@@ -32,17 +24,17 @@ func findSecrets(environ []string, plan Plan) secrets {
 	var s secrets
 	var values []string
 	add := func(value string) {
-		if len(value) < shortestSecret {
+		if len(value) < secret.Shortest {
 			return
 		}
 		values = append(values, value)
 		if quoted, err := json.Marshal(value); err == nil {
-			values = append(values, strings.Trim(string(quoted), `"`)) // as it stands in JSON
+			values = append(values, string(quoted[1:len(quoted)-1])) // as it stands in JSON
 		}
 	}
 	for _, e := range slices.Concat(environ, plan.Env) {
 		name, value, _ := strings.Cut(e, "=")
-		if secretVariable.MatchString(name) {
+		if secret.Variable(name, value) {
 			add(value)
 		}
 		if name == keyVariable && plan.Engine.Name == "vllm" {
@@ -60,7 +52,7 @@ func findSecrets(environ []string, plan Plan) secrets {
 	slices.SortFunc(values, func(x, y string) int { return len(y) - len(x) }) // one may hold another
 	var pairs []string
 	for _, v := range values {
-		pairs = append(pairs, v, redacted)
+		pairs = append(pairs, v, secret.Redacted)
 	}
 	s.values = strings.NewReplacer(pairs...)
 	return s
@@ -73,8 +65,8 @@ func bareFlag(arg string) string {
 
 func isSecretFlag(flag string) bool { return slices.Contains(secretFlags, bareFlag(flag)) }
 
-// redact removes every secret's value from a text.
-func (s secrets) redact(text string) string { return s.values.Replace(text) }
+// redact removes from a text every secret's value, and what has a secret's form.
+func (s secrets) redact(text string) string { return secret.Redact(s.values.Replace(text)) }
 
 // argv is a command line for the record.
 func (s secrets) argv(words []string) []string {
@@ -84,9 +76,9 @@ func (s secrets) argv(words []string) []string {
 		head, _, assigned := strings.Cut(w, "=")
 		switch {
 		case assigned && strings.HasPrefix(w, "--") && isSecretFlag(w):
-			out[i] = head + "=" + redacted
+			out[i] = head + "=" + secret.Redacted
 		case i > 0 && strings.HasPrefix(words[i-1], "--") && !strings.Contains(words[i-1], "=") && isSecretFlag(words[i-1]):
-			out[i] = redacted
+			out[i] = secret.Redacted
 		}
 	}
 	return out
@@ -97,8 +89,8 @@ func (s secrets) env(list []string) []string {
 	out := make([]string, len(list))
 	for i, e := range list {
 		name, value, _ := strings.Cut(e, "=")
-		if secretVariable.MatchString(name) {
-			value = redacted
+		if secret.Variable(name, value) {
+			value = secret.Redacted
 		}
 		out[i] = name + "=" + s.redact(value)
 	}

@@ -274,6 +274,14 @@ var errorCases = []struct {
 		`8:82: engines.vllm.env.1X: not a variable's name; allowed: letters, digits and underscores, no digit first`,
 		`8:89: engines.vllm.env.AUTOTUNE_X: autotune marks its processes with variables of this name`,
 	}},
+	{[]string{`engines: {vllm: {env: {MY_VAR: hf_abcdefghijklmnopqrstuvwxyz123456, DATABASE_URL: "postgres://u:pw@h/x", FIRST_PASS: 1}, space: {x: [1, 2]}}}`}, []string{
+		`8:24: engines.vllm.env.MY_VAR: looks like a secret, and a spec is stored in the study file; allowed: no line here: export MY_VAR=... in the shell that runs autotune, and the engine inherits it`,
+		`8:69: engines.vllm.env.DATABASE_URL: looks like a secret, and a spec is stored in the study file; allowed: no line here: export DATABASE_URL=... in the shell that runs autotune, and the engine inherits it`,
+	}},
+	{[]string{`engines: {vllm: {command: [env, A=ghp_abcdefghijklmnopqrstuvwxyz, python], fixed: {download-url: "https://u:pw@h/x"}, space: {x: [1, 2]}}}`}, []string{
+		`8:33: engines.vllm.command[1]: looks like a secret, and a spec is stored in the study file; allowed: export it in the shell that runs autotune, and the engine inherits it`,
+		`8:98: engines.vllm.fixed.download-url: looks like a secret, and a spec is stored in the study file; allowed: export it in the shell that runs autotune, and the engine inherits it`,
+	}},
 	{[]string{`engines: {vllm: {command: python, space: {x: [1, 2]}}}`}, []string{
 		`8:27: engines.vllm.command: not a list of words: found python; allowed: the words of the command in a list: [python, -m, vllm.entrypoints.openai.api_server]`,
 	}},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"autotune/space"
+	"autotune/tuner/secret"
 )
 
 // draft is an engine while it is read: conditions may name what stands further down.
@@ -102,7 +103,7 @@ func (r *reader) command(to *[]string) func(*node, path) {
 		}
 		r.each(n, p, func(i int, item *node, p path) {
 			switch {
-			case !r.plain(item, p, "a word"):
+			case !r.plain(item, p, "a word"), r.hidden(item, p):
 			case i == 0 && strings.TrimSpace(item.text) == "":
 				r.fail(item, p, "the program's name is empty", allowed)
 			default:
@@ -114,11 +115,17 @@ func (r *reader) command(to *[]string) func(*node, path) {
 
 var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// secretWord ends a word of a variable's name that holds a secret: HF_TOKEN does, MAX_DISPATCH_TOKENS does not.
-var secretWord = regexp.MustCompile(`(?i)(TOKEN|KEY|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?)(_|$)`)
+// noSecret is what is wrong with a line that holds one.
+const noSecret = "looks like a secret, and a spec is stored in the study file"
 
-// secret tells whether a variable of that name is likely to hold one.
-func secret(name string) bool { return secretWord.MatchString(name) }
+// hidden refuses a value that has a secret's form, without repeating it.
+func (r *reader) hidden(n *node, p path) bool {
+	if n == nil || n.kind != scalarNode || !secret.Value(n.text) {
+		return false
+	}
+	r.failAt(n.at, p, FieldError{Problem: noSecret, Allowed: "export it in the shell that runs autotune, and the engine inherits it"})
+	return true
+}
 
 func (r *reader) env(to *[]EnvVar) func(*node, path) {
 	return func(n *node, p path) {
@@ -134,8 +141,8 @@ func (r *reader) env(to *[]EnvVar) func(*node, path) {
 				r.failAt(e.at, child, FieldError{Problem: "not a variable's name", Allowed: "letters, digits and underscores, no digit first"})
 			case strings.HasPrefix(e.key, "AUTOTUNE_"):
 				r.failAt(e.at, child, FieldError{Problem: "autotune marks its processes with variables of this name"})
-			case secret(e.key) && e.value.kind == scalarNode && e.value.text != "":
-				r.failAt(e.at, child, FieldError{Problem: "looks like a secret, and a spec is stored in the study file",
+			case e.value.kind == scalarNode && secret.Variable(e.key, e.value.text):
+				r.failAt(e.at, child, FieldError{Problem: noSecret,
 					Allowed: fmt.Sprintf("no line here: export %s=... in the shell that runs autotune, and the engine inherits it", e.key)})
 			case r.plain(e.value, child, "a value; an empty one in quotes"):
 				*to = append(*to, EnvVar{e.key, e.value.text})
@@ -162,6 +169,9 @@ func (r *reader) settings(d *draft, n *node, section string) []Setting {
 		}
 		if e.value.kind == listNode {
 			r.fail(e.value, child, "several values are no setting", "one value here; a list of choices under space")
+			continue
+		}
+		if r.hidden(e.value, child) {
 			continue
 		}
 		v, ok := r.flagValue(e.value, child)
