@@ -34,7 +34,12 @@ With --rehearse the engines are replaced by the built-in fake engine, which need
 about a second. Its figures say nothing about real hardware.` + exitStatuses(statusDone, statusFailed, statusUsage, statusNone, statusInterrupted),
 		Example: "  autotune run glm.yaml --study glm.db\n  autotune run examples/glm-5.2-8xh200.yaml --rehearse",
 		Args:    exactArgs(1, "one spec file"),
-		RunE:    func(cmd *cobra.Command, args []string) error { return runRun(cmd.Context(), w, args[0], o) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("noise") && !o.rehearse {
+				return trying(usage("--noise is that of a rehearsal"), "again with --rehearse, or without --noise")
+			}
+			return runRun(cmd.Context(), w, args[0], o)
+		},
 	}
 	cmd.Flags().StringVar(&o.study, "study", "", "the study file to make (default NAME.db, NAME being the spec's)")
 	cmd.Flags().BoolVar(&o.rehearse, "rehearse", false, "run against the fake engine instead of the real ones")
@@ -47,7 +52,7 @@ func runRun(ctx context.Context, w *world, path string, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.noise < 0 || o.noise > 0.5 {
+	if !(o.noise >= 0 && o.noise <= 0.5) { // so that NaN is refused too
 		return usage("--noise %g: allowed is 0 to 0.5", o.noise)
 	}
 	in := w.newInputs(spec, path)
