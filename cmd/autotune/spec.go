@@ -2,7 +2,9 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"autotune/runner/engine"
@@ -16,7 +18,7 @@ const samplerOfBefore = "tpe"
 
 // readSpec reads and parses a spec file. sampler is that of a spec which names none; empty for this version's default.
 func readSpec(path, sampler string) (*studyfile.Spec, error) {
-	text, err := os.ReadFile(path)
+	text, err := readRegular(path)
 	if err != nil {
 		return nil, trying(usage("reading the spec: %w", err), "autotune init writes a spec to start from")
 	}
@@ -25,6 +27,28 @@ func readSpec(path, sampler string) (*studyfile.Spec, error) {
 		return nil, &exitError{code: exitUsage, err: err}
 	}
 	return spec, nil
+}
+
+// specRead bounds what is read of a spec, in bytes: the parser refuses less than that as too long.
+const specRead = 1 << 20
+
+// readRegular reads a file that has an end: a device or a pipe may have none.
+func readRegular(path string) (text []byte, err error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, fmt.Errorf("%s is a directory", path)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is no regular file", path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return io.ReadAll(io.LimitReader(f, specRead))
 }
 
 // parseSpec reads a spec against the names of the catalogs.
