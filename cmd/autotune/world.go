@@ -37,8 +37,9 @@ func systemWorld() *world {
 		host = "unknown"
 	}
 	fd := int(os.Stdout.Fd())
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // else a reader that goes away kills the program; not ignored, which servers would inherit
 	return &world{
-		args: os.Args[1:], in: os.Stdin, out: os.Stdout, err: os.Stderr,
+		args: os.Args[1:], in: os.Stdin, out: &output{Writer: os.Stdout}, err: &output{Writer: os.Stderr},
 		getenv: os.Getenv, environ: os.Environ(),
 		terminal: term.IsTerminal(fd) && os.Getenv("TERM") != "dumb",
 		width: func() int {
