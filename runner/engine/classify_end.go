@@ -58,17 +58,21 @@ func (log *engineLog) ending(hits []hit) Finding {
 		return log.blame(f.as("exit_flags", tuner.ReasonUser, "The command line was refused (exit status 2): see the last line."), nil, f.Evidence)
 	case log.phase == tuner.PhaseServe || log.phase == tuner.PhaseBench:
 		return f.as("died_serving", tuner.ReasonInfeasible, "The server died under load for a reason that is not known: fewer requests at once, or less memory for the KV cache, may keep it alive.")
-	case started:
-		return f.as("died_loading", tuner.ReasonTransient, "The server died while starting for a reason that is not known: once more, then it counts.").again()
-	case unwrapped && refusalError.MatchString(exception):
+	case unwrapped && refuses(exception):
 		if f.Phase == tuner.PhaseUnknown {
 			f.Phase = tuner.PhaseFlags
 		}
 		return log.blame(f.as("rejected", tuner.ReasonInfeasible, "The engine's own checks refused this configuration: the line says why."), nil, exception)
+	case started:
+		return f.as("died_loading", tuner.ReasonTransient, "The server died while starting for a reason that is not known: once more, then it counts.").again()
 	case e.ExitCode == 126 || e.ExitCode == 127:
 		return f.as("exited", tuner.ReasonEnvironment, fmt.Sprintf("The command could not be run (exit status %d): install the engine, or say in command: how it is started.", e.ExitCode))
 	}
-	return f.as("exited", tuner.ReasonTransient, fmt.Sprintf("The server ended before it began to load (exit status %d) without saying why: once more, then it counts.", e.ExitCode)).again()
+	why := "without saying why"
+	if exception != "" {
+		why = "by the exception that the line names"
+	}
+	return f.as("exited", tuner.ReasonTransient, fmt.Sprintf("The server ended before it began to load (exit status %d) %s: once more, then it counts.", e.ExitCode, why)).again()
 }
 
 func (f Finding) as(signature string, reason tuner.Reason, hint string) Finding {
@@ -105,6 +109,14 @@ func (log *engineLog) runningWithoutCause(hits []hit) Finding {
 // refusalError is how Python code refuses what it is given.
 var refusalError = regexp.MustCompile(`(?:^|\.)(?:ValueError|AssertionError|NotImplementedError|TypeError|KeyError|AttributeError|RuntimeError|ValidationError|ArgumentError|Exception)\b`)
 
+// passing are words of what may go well another time: another process, the network or the device, whatever the exception's type.
+var passing = regexp.MustCompile(`(?i)cuda (?:error|failure)|hip error|nccl|gloo|rccl|driver|time?d? ?out|connection|socket|broken pipe|unavailable|\b(?:tcp)?store\b`)
+
+// refuses tells whether an exception is a check of the engine's that would refuse the same configuration again.
+func refuses(exception string) bool {
+	return refusalError.MatchString(exception) && !passing.MatchString(exception)
+}
+
 // wrapperWords are in exceptions that only pass on that another process failed.
 var wrapperWords = []string{"Engine core initialization failed", "EngineCore encountered", "EngineDeadError", "WorkerProc initialization failed", "See root cause above", "RequestValidationError",
 	"KeyboardInterrupt", "SystemExit", "CancelledError", "Engine process failed to start", "GeneratorExit", "HTTPException", "ClientDisconnect", "EOFError"}
@@ -122,6 +134,9 @@ func (log *engineLog) exception() (text string, own bool) {
 			found = append(found, line)
 		}
 	}
+	if len(found) == 0 {
+		found = log.bareExceptions()
+	}
 	if ready {
 		slices.Reverse(found)
 	}
@@ -134,6 +149,18 @@ func (log *engineLog) exception() (text string, own bool) {
 		return shorten(found[0]), false
 	}
 	return "", false
+}
+
+// bareExceptions are lines near the end that have the form of an exception, and no traceback: some logs keep only those.
+func (log *engineLog) bareExceptions() (found []string) {
+	for i := max(0, log.readyAt, len(log.evidence.Lines)-nearby); i < len(log.evidence.Lines); i++ {
+		for _, part := range clean(log.evidence.Lines[i]) {
+			if l := readLine(part); exceptionLine.MatchString(l.text) && !l.harmless() && !log.isIgnored(i, l) {
+				found = append(found, strings.TrimSpace(l.text))
+			}
+		}
+	}
+	return found
 }
 
 // tracebackEnd is the exception of the traceback that begins at a line; of a chain, the last of the same process.
