@@ -62,3 +62,30 @@ func TestABareExceptionIsTheCause(t *testing.T) {
 		}
 	}
 }
+
+// TestTheMachinesFaultDuringAStart: what the machine or the installation does wrong is not the configuration's fault, and no try more helps.
+func TestTheMachinesFaultDuringAStart(t *testing.T) {
+	for exception, signature := range map[string]string{
+		"RuntimeError: Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use the 'spawn' start method": "cuda_fork",
+		"OSError: [Errno 5] Input/output error: '/mnt/nfs/model-00001.safetensors'":                                                             "file_io",
+		"OSError: [Errno 116] Stale file handle":                                           "file_io",
+		"OSError: [Errno 107] Transport endpoint is not connected: '/mnt/x'":               "file_io",
+		"AttributeError: module 'torch' has no attribute 'float8_e8m0fnu'":                 "library_version",
+		"AttributeError: module 'transformers.utils' has no attribute 'x'":                 "library_version",
+		"RuntimeError: CUDA error: peer access is not supported between these two devices": "peer_access",
+		"RuntimeError: cuDNN error: CUDNN_STATUS_NOT_INITIALIZED":                          "cuda_library",
+		"RuntimeError: CUDA error: all CUDA-capable devices are busy or unavailable":       "no_gpu",
+		"RuntimeError: CUDA error: CUDA-capable device(s) is/are busy or unavailable":      "no_gpu",
+	} {
+		for engineName, code := range map[string]int{"vllm": 1, "sglang": 137} {
+			f := Classify(Evidence{Engine: engineName, ExitCode: code, Lines: loading(engineName, exception)})
+			if f.Signature != signature || f.Reason != tuner.ReasonEnvironment || f.Retry || f.Hint == "" {
+				t.Errorf("%s, %s: %+v", engineName, exception, f)
+			}
+		}
+	}
+	f := Classify(Evidence{Engine: "sglang", ExitCode: 137, Lines: loading("sglang", "RuntimeError: Failed to allocate memory for batch_prefill_tmp_v with size 450887680 and alignment 16 in AlignedAllocator")})
+	if f.Signature != "workspace_small" || f.Reason != tuner.ReasonMemory || len(f.Moves) == 0 {
+		t.Errorf("%+v", f)
+	}
+}
