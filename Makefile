@@ -75,6 +75,10 @@ bench-search-full: tools $(PEERS)/bin/python ## the whole table with every sampl
 	@echo; echo "Runs of 40 trials that optuna-gp has, too:"; echo; bin/searchbench table -same -methods gp,rf,one-at-a-time,optuna-tpe-constraints,optuna-gp -surfaces six -noise 0.05 $(SEARCH_ROWS)
 	@echo; echo "combo and rugged:"; echo; bin/searchbench table -surfaces combo,rugged $(SEARCH_ROWS)
 
+.PHONY: bench-stop
+bench-stop: build ## how often a trial that would have ended best is cut short, over random configurations and whole studies, and what that saves
+	go test -tags $(TAGS),bench -run 'TestBenchStop' -v -timeout 60m ./cmd/autotune
+
 .PHONY: e2e
 e2e: build ## a study on a real vLLM (CPU): installs it once into a cache folder, several minutes
 	examples/cpu-vllm/e2e.sh bin/autotune

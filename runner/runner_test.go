@@ -181,3 +181,56 @@ func TestStopped(t *testing.T) {
 		t.Errorf("%s, share %v, %q, %v", o.Kind, o.Share, o.Evidence, err)
 	}
 }
+
+// TestCutShort: a stopper's verdict ends the benchmark as of that second. The trial keeps what was expected of it in the place of what had ended, and is
+// infeasible where so many requests had failed that the gate was broken.
+func TestCutShort(t *testing.T) {
+	expected := map[string]float64{"total_token_throughput": 123}
+	verdict := tuner.Verdict{Stop: true, Rule: tuner.RuleBroken, Reason: "after 4 s: enough", Share: 0.25, Expected: expected}
+	for _, c := range []struct {
+		name, words string
+		kind        tuner.Kind
+		signature   string
+		evidence    string
+	}{
+		{"in law time", "--clock law", tuner.Stopped, tuner.RuleBroken, "after 4 s: enough"},
+		{"in wall time", "--start-time 0s", tuner.Stopped, tuner.RuleBroken, "after 4 s: enough"},
+		{"the gate is broken", "--clock law --fault refuse=0.5", tuner.Infeasible, "low_success", "after 4 s: enough; "},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newTrial(t, "vllm", strings.Fields(c.words)...)
+			r.config.Workload.Rate, r.config.Workload.Requests = 4, 60
+			streamed := 0
+			r.observe = func(p tuner.Partial) tuner.Verdict {
+				if p.Phase != tuner.PhaseBench || p.Elapsed < 4*time.Second {
+					return tuner.Verdict{}
+				}
+				for i, e := range p.Pace {
+					streamed += e.Tokens
+					if i > 0 && e.At <= p.Pace[i-1].At {
+						t.Errorf("reports at %v and %v", p.Pace[i-1].At, e.At)
+					}
+				}
+				if p.Workload != "w" || p.GPUs != 1 || len(p.Requests) != 60 || p.Requests[59].State != metric.Unsent {
+					t.Errorf("workload %q, %d GPUs, %d requests", p.Workload, p.GPUs, len(p.Requests))
+				}
+				return verdict
+			}
+			o, err := r.run(t.Context())
+			if err != nil || o.Kind != c.kind || o.Phase != tuner.PhaseBench || o.Signature != c.signature || !strings.HasPrefix(o.Evidence, c.evidence) {
+				t.Fatalf("%s in %s, %s, %q, %v", o.Kind, o.Phase, o.Signature, o.Evidence, err)
+			}
+			m := o.Measured
+			if o.Share != 0.25 || m.Share != 0.25 || m.Metrics["total_token_throughput"] != 123 || len(m.Metrics) != 1 || len(m.Records) != 60 {
+				t.Errorf("share %v and %v, %d records, metrics %v", o.Share, m.Share, len(m.Records), m.Metrics)
+			}
+			came := 0
+			for _, rec := range m.Records {
+				came += len(rec.Tokens)
+			}
+			if c.kind == tuner.Stopped && (streamed < 8 || came < streamed || came > streamed+40) {
+				t.Errorf("%d tokens were reported, %d are kept", streamed, came)
+			}
+		})
+	}
+}

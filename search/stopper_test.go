@@ -42,7 +42,9 @@ func (s shop) records() []metric.Record {
 }
 
 // shownAfter is a run as a runner shows it after so many seconds.
-func shownAfter(records []metric.Record, at int) tuner.Partial { return shown(records, paceOf(records), at) }
+func shownAfter(records []metric.Record, at int) tuner.Partial {
+	return shown(records, paceOf(records), at)
+}
 
 func shown(records []metric.Record, pace []metric.Event, at int) tuner.Partial {
 	now := time.Duration(at) * time.Second
@@ -384,5 +386,15 @@ func TestNoise(t *testing.T) {
 	h[3].Outcome.Kind = tuner.Stopped
 	if got := noise(p, h); math.Abs(got-noiseAssumed) > 1e-12 {
 		t.Errorf("stale and cut short: %v", got)
+	}
+}
+
+// What was cut short never leads, however good what was expected of it.
+func TestCutShortNeverLeads(t *testing.T) {
+	p := goalOf("total_token_throughput")
+	h := tuner.History{measuredTrial(0, "a", map[string]float64{p.Goal.Metric: 100}), measuredTrial(1, "b", map[string]float64{p.Goal.Metric: 500})}
+	h[1].Outcome.Kind, h[1].Outcome.Share, h[1].Outcome.Measured.Share = tuner.Stopped, 0.5, 0.5
+	if ranked := (Best{}).Rank(p, h); len(ranked) != 1 || ranked[0].Trial.Number != 0 {
+		t.Errorf("ranked %v", ranked)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -380,5 +381,64 @@ func TestPointsSurviveTheStoresEncoding(t *testing.T) {
 	back, err := b.problem.Space.ParsePoint(text)
 	if err != nil || back.Key() != b.problem.Baselines[0].Key() {
 		t.Fatalf("%s came back as %v, %v", text, back, err)
+	}
+}
+
+// always is a stopper that says the same of every trial but the baseline.
+type always struct{ tuner.Verdict }
+
+func (a always) Stop(_ tuner.Problem, _ tuner.History, p tuner.Partial) tuner.Verdict {
+	if p.Trial.Number == 0 {
+		return tuner.Verdict{}
+	}
+	return a.Verdict
+}
+
+// A trial that is cut short counts like any other; one that a stopper only reports on is kept as it is, with a note.
+func TestStoppers(t *testing.T) {
+	v := tuner.Verdict{Rule: tuner.RuleHopeless, Reason: "after 60 s: too slow", Share: 0.2}
+	cut, report := v, v
+	cut.Stop, report.Report = true, true
+	for _, c := range []struct {
+		name     string
+		verdict  tuner.Verdict
+		kind     tuner.Kind
+		evidence string
+	}{
+		{"on", cut, tuner.Stopped, ""},
+		{"report", report, tuner.Measured, "would have been cut short: after 60 s: too slow"},
+		{"nothing to say", tuner.Verdict{}, tuner.Measured, ""},
+	} {
+		b := newBench(t)
+		b.Stopper = always{c.verdict}
+		end, err := b.run(t.Context())
+		if err != nil || end != tuner.EndBudgetTrials || len(b.runner.ran) != 4 {
+			t.Fatalf("%s: ended %q, %v after %v", c.name, end, err, b.runner.ran)
+		}
+		if o := b.store.trials[0].Outcome; o.Kind != tuner.Measured || o.Share != 0 {
+			t.Errorf("%s: the baseline is %+v", c.name, o)
+		}
+		o := b.store.trials[2].Outcome
+		if o.Kind != c.kind || o.Evidence != c.evidence || (o.Signature == tuner.RuleHopeless) != (c.evidence != "") {
+			t.Errorf("%s: %s, %q, %q", c.name, o.Kind, o.Signature, o.Evidence)
+		}
+	}
+}
+
+func TestSaved(t *testing.T) {
+	g := tuner.Goal{Metric: "total_token_throughput", Direction: tuner.Maximize}
+	trial := func(kind tuner.Kind, value, share float64) tuner.Trial {
+		return tuner.Trial{Outcome: tuner.Outcome{Kind: kind, Share: share, Measured: &tuner.Measurement{Metrics: map[string]float64{g.Metric: value, "duration": 600}}}}
+	}
+	h := tuner.History{trial(tuner.Measured, 100, 0), trial(tuner.Stopped, 50, 0.2), trial(tuner.Infeasible, 0, 0.5), trial(tuner.Infeasible, 0, 0),
+		trial(tuner.Measured, 90, 0.4), trial(tuner.Measured, 110, 0.9), {Outcome: tuner.Outcome{Kind: tuner.Stopped, Share: 0.1}}}
+	foreign := trial(tuner.Stopped, 1, 0.5)
+	foreign.Foreign = true
+	saved, reported := tuner.Saved(g, append(h, foreign))
+	if saved.Trials != 2 || math.Abs(saved.Minutes-(8+5)) > 1e-9 {
+		t.Errorf("saved %+v, want 8 and 5 minutes", saved)
+	}
+	if reported.Trials != 2 || math.Abs(reported.Minutes-(6+1)) > 1e-9 || reported.Best != 1 {
+		t.Errorf("reported %+v, want 6 and 1 minutes, and one that ended best", reported)
 	}
 }

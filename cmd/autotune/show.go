@@ -35,7 +35,7 @@ what the model predicted before it was measured, or why it failed.
 --definitions prints what each metric means and its formula. --recompute computes the metrics again from the stored requests.
 
 With --json: an object, or a list of objects, of number, origin, kind, engine, point (parameter to value, null is default), value, unit, metrics, phase, reason,
-signature, evidence, hint, rule, warnings, argv, env, engine_version, facts, resolved, log, why, proposal (kind, p_run, gain, predicted: by metric its
+signature, evidence, hint, rule, share, warnings, argv, env, engine_version, facts, resolved, log, why, proposal (kind, p_run, gain, predicted: by metric its
 median, low and high ends of the interval, measured, inside), command, started, ended, stale, outside, foreign. These keys stay.` +
 			exitStatuses(statusDone, statusFailed, statusUsage),
 		Example: "  autotune show glm.db\n  autotune show glm.db 17\n  autotune show --definitions",
@@ -136,6 +136,7 @@ type trialView struct {
 	Evidence  string                 `json:"evidence,omitempty"`
 	Hint      string                 `json:"hint,omitempty"`
 	Rule      string                 `json:"rule,omitempty"`
+	Share     float64                `json:"share,omitempty"` // of the run that was seen before it was, or would have been, cut short
 	Warnings  []string               `json:"warnings,omitempty"`
 	Argv      []string               `json:"argv,omitempty"`
 	Env       []string               `json:"env,omitempty"`
@@ -156,7 +157,7 @@ type trialView struct {
 func (o *opened) view(t tuner.Trial) trialView {
 	c := t.Outcome
 	v := trialView{Number: t.Number, Origin: t.Origin, Kind: c.Kind, Engine: t.Point.Engine(), Point: t.Point.Map(), Unit: metric.Unit(o.problem.Goal.Metric),
-		Feasible: o.problem.Goal.Feasible(t), Phase: c.Phase, Reason: c.Reason, Signature: c.Signature, Evidence: c.Evidence, Hint: c.Hint, Rule: c.Rule,
+		Feasible: o.problem.Goal.Feasible(t), Phase: c.Phase, Reason: c.Reason, Signature: c.Signature, Evidence: c.Evidence, Hint: c.Hint, Rule: c.Rule, Share: c.Share,
 		Warnings: c.Warnings, Argv: c.Run.Argv, Env: c.Run.Env, Version: c.Run.EngineVersion, Facts: c.Run.Facts, Resolved: c.Run.Resolved, Log: c.Run.Log,
 		Why: t.Proposal.Why, Proposal: viewProposal(t), Started: t.Started, Stale: t.Stale, Outside: t.Outside, Foreign: t.Foreign}
 	if value, ok := o.problem.Goal.Value(c.Measured); ok {
@@ -245,6 +246,9 @@ func (o *opened) describe(t tuner.Trial) string {
 	}
 	if c.Measured != nil {
 		fmt.Fprintf(&b, "Workload  %s, %s time, asked %s, sent %s\n", c.Measured.Workload, c.Measured.Clock, clip(c.Measured.Identity, 16), clip(c.Measured.Sent, 16))
+		if c.Measured.Share < 1 && c.Share > 0 {
+			fmt.Fprintf(&b, "Expected  what the whole run would have come to, by its first %.0f %%; --recompute shows what had come\n", 100*c.Share)
+		}
 		writeMetrics(&b, c.Measured.Metrics)
 	}
 	if !t.Point.IsZero() && !t.Outside {

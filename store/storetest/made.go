@@ -110,8 +110,9 @@ func Ended(p tuner.Problem, n int) tuner.Trial {
 		o.Kind, o.Rule, o.Evidence = tuner.Invalid, "lag", "the client was 3 s late"
 		o.Measured = measurement(r)
 	case 2:
-		o.Kind, o.Phase, o.Share = tuner.Stopped, tuner.PhaseBench, r.Float64()
+		o.Kind, o.Phase, o.Signature, o.Share = tuner.Stopped, tuner.PhaseBench, tuner.RuleHopeless, r.Float64()
 		o.Measured = measurement(r)
+		o.Measured.Share = o.Share
 	case 3:
 		o.Kind, o.Phase, o.Reason, o.Run = tuner.Infeasible, tuner.PhaseFlags, tuner.ReasonInfeasible, tuner.Run{}
 	default:
