@@ -89,3 +89,29 @@ func TestTheMachinesFaultDuringAStart(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 }
+
+// TestHintsSayNoMoreThanTheLine: graphs that cannot be captured are no broken memory, and exit codes are explained where there are any.
+func TestHintsSayNoMoreThanTheLine(t *testing.T) {
+	for _, line := range []string{"RuntimeError: CUDA error: operation not permitted when stream is capturing", "torch.AcceleratorError: CUDA error: operation failed due to a previous error during capture"} {
+		f := Classify(Evidence{Engine: "vllm", ExitCode: 1, Lines: loading("vllm", line)})
+		if diff := cmp.Diff(verdict{"graph_capture", tuner.ReasonInfeasible, tuner.PhaseCapture, false}, verdictOf(f)); diff != "" || !strings.Contains(f.Hint, "--enforce-eager") || len(f.Moves) == 0 {
+			t.Errorf("%s: %s %s %v", line, diff, f.Hint, f.Moves)
+		}
+	}
+	full := append(loading("vllm", "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."), loading("vllm", "RuntimeError: CUDA error: operation failed due to a previous error during capture")...)
+	if f := Classify(Evidence{Engine: "vllm", ExitCode: 1, Lines: full}); f.Signature != "cuda_oom_torch" {
+		t.Errorf("what the capture broke on is lost: %+v", f)
+	}
+	const died = "ERROR 12-02 06:37:16 [multiproc_executor.py:708] Worker proc VllmWorker-1 died unexpectedly, exit code: "
+	for code, words := range map[string]string{"None": "", "1": "", "-9": "killed", "137": "killed", "-7": "/dev/shm", "-11": "crashed"} {
+		f := Classify(Evidence{Engine: "vllm", ExitCode: 1, Lines: []string{died + code + ", shutting down executor."}})
+		if f.Signature != "vllm_worker_died" || !strings.Contains(f.Hint, words) {
+			t.Errorf("%s: %+v", code, f)
+		}
+		for _, other := range []string{"killed", "/dev/shm", "crashed"} {
+			if other != words && strings.Contains(f.Hint, other) {
+				t.Errorf("exit code %s: %s", code, f.Hint)
+			}
+		}
+	}
+}
