@@ -29,7 +29,11 @@ func newCheck(w *world) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "check SPEC", Short: "Validate a spec and show its space, what is excluded and why, and the budget",
 		Long: `Validate a spec: every mistake is printed with its line. Then show the search space, the rules that exclude configurations and how many,
-each engine's baseline command, the workload, the budget, and what is worth a warning. Nothing is launched.` + exitStatuses(statusDone, statusFailed, statusUsage),
+each engine's baseline command, the workload, the budget, and what is worth a warning. Nothing is launched.
+
+With --json: name, valid, errors (one a mistake), goal, engines, points (configurations that keep every rule), points_exact (false: there are more),
+excluded (rule, reason, points), baselines (commands by engine), budget_trials, budget_wall_clock, sampler, stoppers, stop_gain, earlier (what is
+made of earlier studies), warnings. These keys stay.` + exitStatuses(statusDone, statusFailed, statusUsage),
 		Example: "  autotune check glm.yaml\n  autotune check glm.yaml --json",
 		Args:    exactArgs(1, "one spec file"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return runCheck(cmd.Context(), w, args[0], o) },
