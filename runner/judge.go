@@ -17,6 +17,7 @@ const (
 	signatureHang     = "hang"         // nothing comes any more, at start or in serving
 	signatureLate     = "slow_start"   // not ready within the limit
 	signatureStranger = "wrong_server" // somebody else answers on our port
+	signatureRefuses  = "refuses"      // it is well, and answered every request before the benchmark with an error
 	signatureLow      = "low_success"  // fewer requests succeeded than the gate asks for
 	signatureLimit    = "bench_limit"  // the workload was not through within its limit
 	signatureExited   = "exited"       // it ended, and nothing says why
@@ -32,7 +33,7 @@ func (a *attempt) judge(ctx context.Context, why error, result load.Result, line
 	case errors.As(why, &word):
 		a.stop(word.reason, result)
 		return engine.Finding{}, nil
-	case errors.Is(why, errExited), errors.Is(why, errFatal), errors.Is(why, errSilent), errors.Is(why, errLate), errors.Is(why, errStranger):
+	case errors.Is(why, errExited), errors.Is(why, errFatal), errors.Is(why, errSilent), errors.Is(why, errLate), errors.Is(why, errStranger), errors.Is(why, errRefuses):
 		return a.ended(why, result, lines), nil
 	case why != nil:
 		return engine.Finding{}, fmt.Errorf("measuring trial %d: %w", a.trial.Number, why)
@@ -124,7 +125,10 @@ func unexplained(why error, lines []string) engine.Finding {
 	case errors.Is(why, errSilent):
 		f.Signature, f.Hint = signatureHang, "look at the end of the log; a start that is only slow needs a longer timeouts.silence, a long prefill a longer timeouts.hang"
 	case errors.Is(why, errLate):
-		f.Signature, f.Hint = signatureLate, "look at the log; if it was still getting on, raise timeouts.start"
+		f.Signature, f.Hint = signatureLate, "raise timeouts.start if the log was still getting on: loading a large checkpoint, compiling kernels and capturing graphs may take longer than the limit"
+	case errors.Is(why, errRefuses):
+		f.Signature, f.Reason = signatureRefuses, tuner.ReasonInfeasible
+		f.Hint = "look at the answer's words and at the log; 4xx: the request, its endpoint or the key do not suit the server; 5xx: its queue has no room, or the engine behind it is dead"
 	case errors.Is(why, errStranger):
 		f.Signature, f.Reason = signatureStranger, tuner.ReasonTransient
 	default:

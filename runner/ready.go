@@ -22,6 +22,7 @@ var (
 	errSilent   = errors.New("the server fell silent")
 	errLate     = errors.New("the server was not ready in time")
 	errStranger = errors.New("another server answers")
+	errRefuses  = errors.New("the server says that it is well, and refuses every request")
 )
 
 // stopped is the observer's word.
@@ -45,11 +46,11 @@ func (a *attempt) awaitReady(parent context.Context) error {
 	defer cancel()
 	polled := make(chan error, 1)
 	go func() { polled <- a.poll(ctx) }()
-	waitPoll := func() { cancel(); <-polled }
+	waitPoll := func() error { cancel(); return <-polled }
 	tick := time.NewTicker(min(everyTick, a.Timeouts.Silence/4, a.Timeouts.Start/4) + 1)
 	defer tick.Stop()
 	if err := a.starting(); err != nil {
-		waitPoll()
+		_ = waitPoll() // the observer's word goes before it
 		return err
 	}
 	for {
@@ -74,7 +75,10 @@ func (a *attempt) awaitReady(parent context.Context) error {
 			err = a.checkStart()
 		}
 		if err != nil {
-			waitPoll()
+			late := errors.Is(err, errSilent) || errors.Is(err, errLate)
+			if answer := waitPoll(); late && errors.Is(answer, errRefuses) {
+				err = answer // it says more: the server lives, and is not slow
+			}
 			return a.because(parent, ctx, err)
 		}
 	}
@@ -139,25 +143,35 @@ func (a *attempt) poll(ctx context.Context) error {
 }
 
 // probe asks for completions until one is given: the first ones may be refused by a server that has only just come up, but one that
-// gives nothing at all for long hangs, whatever its health says.
+// gives nothing at all for long hangs, whatever its health says, and one that answers and refuses to the last does not work.
 func (a *attempt) probe(ctx context.Context) error {
 	hang := fmt.Errorf("%w: it says that it is well, and gives no completion", errSilent)
 	limited, cancel := context.WithTimeoutCause(ctx, a.Timeouts.Hang, hang)
 	defer cancel()
+	var refusal error
 	for pause := firstPoll; ; pause = min(2*pause, widestPoll) {
 		err := load.Probe(limited, a.target)
-		if err == nil {
+		switch {
+		case err == nil:
 			return nil
+		case errors.Is(err, load.ErrRefused):
+			refusal = fmt.Errorf("%w (%v)", errRefuses, err)
+		case limited.Err() == nil: // a question that our own limit cut short says nothing
+			refusal = nil
 		}
 		timer := time.NewTimer(pause)
 		select {
 		case <-timer.C:
 		case <-limited.Done():
 			timer.Stop()
-			if ctx.Err() != nil {
+			switch {
+			case refusal != nil:
+				return refusal
+			case ctx.Err() != nil:
 				return ctx.Err()
+			default:
+				return fmt.Errorf("%w (%v)", hang, err)
 			}
-			return fmt.Errorf("%w (%v)", hang, err)
 		}
 	}
 }

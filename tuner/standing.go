@@ -98,7 +98,7 @@ func (h History) Failures() []Failure {
 func (f Failure) Name() string {
 	name := map[Reason]string{ReasonMemory: "out of memory", ReasonInfeasible: "cannot work", ReasonTransient: "failed twice for a passing reason",
 		ReasonCheckpoint: "broken checkpoint", ReasonEnvironment: "the machine", ReasonUser: "impossible request", ReasonUnknown: "unknown cause"}[f.Reason]
-	if s := map[string]string{"low_success": "low success rate", "hang": "hung", "interrupted": "interrupted too often"}[f.Signature]; s != "" {
+	if s := map[string]string{"low_success": "low success rate", "hang": "hung", "slow_start": "start took too long", "refuses": "refuses every request", "interrupted": "interrupted too often"}[f.Signature]; s != "" {
 		name = s
 	}
 	if name == "" {

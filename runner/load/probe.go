@@ -24,6 +24,9 @@ const (
 	probeText   = "Hello, who are you?"
 )
 
+// ErrRefused is in Probe's error when the server answered with another status than 200.
+var ErrRefused = errors.New(metric.ErrRefused)
+
 // Probe asks for one real streamed completion; nil when at least one token came and the stream ended well.
 func Probe(ctx context.Context, t Target) error {
 	c := newClient(t)
@@ -42,6 +45,8 @@ func Probe(ctx context.Context, t Target) error {
 		return fmt.Errorf("asking for a completion: %w", ctx.Err())
 	case r.OK(), r.Error == metric.ErrNoUsage: // a server that does not count is ready all the same; the measurement says that it cannot be used
 		return nil
+	case r.Error == metric.ErrRefused:
+		return fmt.Errorf("asking for a completion: %w: %s", ErrRefused, r.Detail)
 	default:
 		return fmt.Errorf("asking for a completion: %s: %s", r.Error, r.Detail)
 	}
