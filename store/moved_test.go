@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -48,7 +49,7 @@ func TestMovedAway(t *testing.T) {
 			}
 			for _, err := range []error{d.Renew(t.Context(), time.Second), d.Finish(t.Context(), storetest.Ended(*d.problem, 2)),
 				d.Begin(t.Context(), storetest.Begun(*d.problem, 3))} {
-				if !errors.Is(err, ErrMoved) || !strings.Contains(err.Error(), "saved in "+d.rescued) || !strings.Contains(err.Error(), "Try: mv "+shell(d.rescued)+" "+shell(path)+", then") {
+				if !errors.Is(err, ErrMoved) || !strings.Contains(err.Error(), "saved in "+d.rescued) || !strings.Contains(err.Error(), "\nTry: autotune resume "+shell(d.rescued)) {
 					t.Errorf("%v, want ErrMoved and where the results are", err)
 				}
 			}
@@ -86,5 +87,47 @@ func TestMovedBack(t *testing.T) {
 	carryOut(t, d, 0)
 	if diff := diff(wantTrials(*d.problem, 1), history(t, looking(t, path))); diff != "" {
 		t.Errorf("history (-want +got):\n%s", diff)
+	}
+}
+
+// Only the file itself is deleted; its log stays and is not the copy's. The suggested command, taken as a shell takes it, names a file that goes on.
+func TestRescuedGoesOn(t *testing.T) {
+	path := temporary(t)
+	d := created(t, path)
+	carryOut(t, d, 0, 1)
+	if err := os.Mkdir(path+".d", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Begin(t.Context(), storetest.Begun(*d.problem, 2)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	err := d.Finish(t.Context(), storetest.Ended(*d.problem, 2))
+	if !errors.Is(err, ErrMoved) || !strings.Contains(err.Error(), "logs up to now stay in "+path+".d") {
+		t.Fatalf("%v, want ErrMoved and where the logs are", err)
+	}
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if !exists(path + "-wal") {
+		t.Fatal("the log of the deleted file is gone: nothing is tested")
+	}
+	_, advice, _ := strings.Cut(err.Error(), "\nTry: ")
+	out, err := exec.Command("sh", "-c", "autotune() { printf '%s\n' \"$@\"; }; "+advice).CombinedOutput()
+	words := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if err != nil || len(words) != 2 || words[0] != "resume" {
+		t.Fatalf("%q gives %q, %v", advice, words, err)
+	}
+	next := holding(t)(seize(t, words[1])) // the program that held it has ended by then
+	next.Bind(storetest.Problem(t))
+	carryOut(t, next, 3)
+	if diff := diff(wantTrials(*next.problem, 4), history(t, next)); diff != "" {
+		t.Errorf("history (-want +got):\n%s", diff)
+	}
+	var sound string
+	if err := next.link.conn.QueryRowContext(t.Context(), "PRAGMA integrity_check").Scan(&sound); err != nil || sound != "ok" {
+		t.Errorf("integrity: %s, %v", sound, err)
 	}
 }

@@ -34,7 +34,11 @@ func (d *DB) moved(ctx context.Context, save bool) error {
 		}
 	}
 	moved.Problem = what + "; everything up to now was saved in " + d.rescued
-	moved.Try = fmt.Sprintf("mv %s %s, then: autotune resume %s", shell(d.rescued), shell(d.path), shell(d.path))
+	// Under its own name: beside the old one may lie the log of the file that is gone, which SQLite would apply to the copy.
+	moved.Try = "autotune resume " + shell(d.rescued)
+	if logs := d.path + ".d"; exists(logs) {
+		moved.Problem += "; engine logs up to now stay in " + logs
+	}
 	return moved
 }
 
@@ -47,7 +51,7 @@ func (d *DB) rescue(ctx context.Context) error {
 	base := strings.TrimSuffix(filepath.Base(d.path), filepath.Ext(d.path))
 	target := d.rescued
 	for n := 1; target == ""; n++ {
-		if candidate := filepath.Join(folder, fmt.Sprintf("%s.rescued-%d.db", base, n)); !exists(candidate) {
+		if candidate := filepath.Join(folder, fmt.Sprintf("%s.rescued-%d.db", base, n)); !exists(candidate) && !exists(candidate+"-wal") {
 			target = candidate
 		}
 	}
