@@ -86,12 +86,12 @@ func absolute(path string) (string, error) {
 	return abs, nil
 }
 
-// retry repeats f while all that hinders it is another program's lock or a full disk, until ctx ends or limit has passed. Waiting is told, once.
+// retry repeats f while all that hinders it is another program's lock or a full disk, until ctx ends, limit has passed, or a stop was asked (see WithStop). Waiting is told, once.
 func retry(ctx context.Context, limit time.Duration, waiting func(string), f func() error) error {
 	start := time.Now()
 	for told := false; ; {
 		err := f()
-		if !locked(err) && !full(err) || time.Since(start) > limit {
+		if !locked(err) && !full(err) || time.Since(start) > limit || stopOf(ctx).over(time.Now()) {
 			return err
 		}
 		if !told && waiting != nil {

@@ -53,7 +53,7 @@ func (d *DB) numberTaken(number int, by string) error {
 }
 
 // Finish records a trial's end, its run, its measurement and its records in one transaction; it is on the disk when Finish returns. It waits for
-// other programs' locks, and for space on a full disk, although ctx ends. When the path no longer names the open file, all of it is saved beside
+// other programs' locks, and for space on a full disk, although ctx ends, unless WithStop has marked it. When the path no longer names the open file, all of it is saved beside
 // the path, this trial included, and the error, which wraps ErrMoved, says where.
 func (d *DB) Finish(ctx context.Context, t tuner.Trial) error {
 	ctx = context.WithoutCancel(ctx)

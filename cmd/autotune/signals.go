@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+
+	"autotune/store"
 )
 
 // untilSignal ends the context at the first signal, with the signal as its cause; the second one exits at once.
@@ -25,7 +27,7 @@ func (w *world) untilSignal(parent context.Context) (context.Context, func()) {
 			}
 		}
 	}()
-	return ctx, func() { stop(); close(done); cancel(nil) }
+	return store.WithStop(ctx), func() { stop(); close(done); cancel(nil) }
 }
 
 // twice tells a person how to stop at once, when the first signal comes.
