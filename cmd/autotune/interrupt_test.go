@@ -64,7 +64,7 @@ func TestStopTwice(t *testing.T) {
 		t.Fatalf("exit status %d, want 130:\n%s", code, p.output.String())
 	}
 	noneAlive(t, "demo/kill-twice")
-	if out := finish(t, folder, exitDone, "status", "study.db"); !strings.Contains(out, "interrupted") {
-		t.Errorf("status does not say that the study was interrupted:\n%s", out)
+	if out := finish(t, folder, exitDone, "status", "study.db"); !strings.Contains(out, "interrupted") || !strings.Contains(out, "Baseline  not measured yet\n") || !strings.Contains(out, "autotune resume study.db\n") {
+		t.Errorf("status does not say that the study was interrupted before its baseline was measured, and how to go on:\n%s", out)
 	}
 }

@@ -36,7 +36,12 @@ Another version of an engine is refused without --accept-engine-change; with it 
 			exitStatuses(statusDone, statusFailed, statusUsage, statusNone, statusInterrupted),
 		Example: "  autotune resume glm.db\n  autotune resume glm.db --trials 90 --wall-clock 14h",
 		Args:    exactArgs(1, "one study file"),
-		RunE:    func(cmd *cobra.Command, args []string) error { return runResume(cmd.Context(), w, args[0], o) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.trials < 1 && cmd.Flags().Changed("trials") || o.wallClock <= 0 && cmd.Flags().Changed("wall-clock") {
+				return trying(usage("a budget is more than nothing: --trials from 1, --wall-clock from 1s"), "neither of them, to keep the study's budget")
+			}
+			return runResume(cmd.Context(), w, args[0], o)
+		},
 	}
 	f := cmd.Flags()
 	f.IntVar(&o.trials, "trials", 0, "the study's budget of trials from now on, earlier ones included")
@@ -48,9 +53,6 @@ Another version of an engine is refused without --accept-engine-change; with it 
 }
 
 func runResume(ctx context.Context, w *world, path string, o resumeOptions) error {
-	if o.trials < 0 || o.wallClock < 0 {
-		return usage("a budget cannot be negative")
-	}
 	db, err := store.Open(path)
 	if err != nil {
 		return storeError(err)
@@ -89,12 +91,30 @@ func reopen(ctx context.Context, w *world, db *store.DB, o resumeOptions) (*open
 			return nil, err
 		}
 		db.Bind(a.problem)
+		if err := o.enough(ctx, db); err != nil {
+			return nil, err
+		}
 		if err := db.Revise(ctx, *revised); err != nil {
 			return nil, err
 		}
 	}
 	s := &opened{db: db}
 	return s, s.read(ctx)
+}
+
+// enough refuses a budget of fewer trials than are done.
+func (o resumeOptions) enough(ctx context.Context, db *store.DB) error {
+	if o.trials == 0 {
+		return nil
+	}
+	_, history, err := db.Load(ctx)
+	if err != nil {
+		return err
+	}
+	if done := completed(history); o.trials < done {
+		return trying(usage("--trials %d: the study has done %d already, and the budget counts them", o.trials, done), "--trials from %d on", done+1)
+	}
+	return nil
 }
 
 // revise is the study under the new budget and spec; nil when nothing changes.

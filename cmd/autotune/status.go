@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -46,7 +47,11 @@ func runStatus(ctx context.Context, w *world, path string, asJSON bool) (err err
 	if asJSON {
 		return printJSON(w.out, m)
 	}
-	return m.Text(w.out)
+	if err := m.Text(w.out); err != nil {
+		return err
+	}
+	_, err = io.WriteString(w.out, nextStep(m, path))
+	return err
 }
 
 // model is how the study stands.

@@ -94,8 +94,15 @@ func (w *world) introduce(s *opened, at sitting) {
 	if s.inputs.Rehearse {
 		fmt.Fprintln(w.out, "A rehearsal: the fake engine stands in for the real ones, in simulated time.")
 	}
-	if n := len(s.history); n > 0 {
-		fmt.Fprintf(w.out, "Going on after %d trials.\n", n)
+	if len(s.history) > 0 {
+		switch done := completed(s.history); done {
+		case 0:
+			fmt.Fprintln(w.out, "Going on: no trial is complete yet.")
+		case 1:
+			fmt.Fprintln(w.out, "Going on after 1 trial.")
+		default:
+			fmt.Fprintf(w.out, "Going on after %d trials.\n", done)
+		}
 		return
 	}
 	for _, e := range s.recalled {
@@ -160,14 +167,28 @@ func (w *world) summarise(s *opened, at sitting, v verdict) {
 	if err := m.Text(w.out); err != nil {
 		fmt.Fprintf(w.err, "autotune: %v\n", err)
 	}
-	if state == "interrupted" {
-		fmt.Fprintf(w.out, "Resume    autotune resume %s\n", at.path)
-	} else if m.Best != nil {
-		fmt.Fprintf(w.out, "Next      autotune export %s\n", at.path)
-	}
+	fmt.Fprint(w.out, nextStep(m, at.path))
 	if v.End == tuner.EndNoGain {
 		fmt.Fprintf(w.out, "More      autotune resume %s --trials N goes on all the same\n", at.path)
 	}
+}
+
+// nextStep is the line that says how to go on with a study that is not being run; empty when there is nothing to do with it.
+func nextStep(m report.Model, path string) string {
+	switch {
+	case m.State == "interrupted" || m.State == "new":
+		return fmt.Sprintf("Resume    autotune resume %s\n", path)
+	case m.State == "ended" && m.Best != nil:
+		return fmt.Sprintf("Next      autotune export %s\n", path)
+	default:
+		return ""
+	}
+}
+
+// completed counts the trials that have ended and are not asked again.
+func completed(h tuner.History) int {
+	c := h.Count()
+	return c.Total - c.Running - c.Interrupted
 }
 
 // logFolder is where a study's engine logs lie: beside its file.

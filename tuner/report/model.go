@@ -44,6 +44,8 @@ type Model struct {
 	// WouldSave is what it would have saved, had the study's stoppers not been asked to report only; null when they would have cut none.
 	WouldSave *tuner.Savings `json:"would_save,omitempty"`
 	Warnings  []string       `json:"warnings,omitempty"`
+
+	awaited bool // a baseline has had no trial that ended
 }
 
 // Entry is one trial with its value.
@@ -87,6 +89,7 @@ func New(p tuner.Problem, h tuner.History, rank []tuner.Ranked, f Facts) Model {
 		gain := p.Goal.Gain(m.Best.Value, ref.Value)
 		m.Gain = &gain
 	}
+	m.awaited = awaited(p, h)
 	m.saved(p, h)
 	m.Warnings = warnings(h)
 	if warning, _ := tuner.LittleRoom(h); warning != "" {
@@ -107,6 +110,17 @@ func entry(p tuner.Problem, r tuner.Ranked, f Facts) *Entry {
 		e.Command = f.Command(r.Trial)
 	}
 	return e
+}
+
+// awaited tells whether an engine's baseline has not come to an end yet.
+func awaited(p tuner.Problem, h tuner.History) bool {
+	ended := 0
+	for _, t := range h {
+		if t.Origin == tuner.OriginBaseline && t.Told() && t.Outcome.Kind != tuner.Running && t.Outcome.Kind != tuner.Interrupted {
+			ended++
+		}
+	}
+	return ended < len(p.Baselines)
 }
 
 // saved says what cutting trials short has saved, or would have.

@@ -99,6 +99,10 @@ func (m Model) trialsLine() string {
 func (m Model) writeEntries(b *strings.Builder) {
 	if m.Baseline != nil {
 		fmt.Fprintf(b, "Baseline  %s (%s, trial %d)\n", metric.Format(m.Baseline.Metric, m.Baseline.Value), m.Baseline.Engine, m.Baseline.Trial)
+	} else if m.awaited && m.State == "ended" {
+		b.WriteString("Baseline  not measured, so no gain is given\n")
+	} else if m.awaited {
+		b.WriteString("Baseline  not measured yet\n")
 	} else if m.Trials.Total > 0 {
 		b.WriteString("Baseline  none is feasible, so no gain is given\n")
 	}
