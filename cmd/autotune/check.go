@@ -131,6 +131,7 @@ func checkAssembly(a *assembly) checkReport {
 	if w := datasetWarning(a); w != "" {
 		r.Warnings = append(r.Warnings, w)
 	}
+	r.Warnings = append(r.Warnings, a.missingPrograms()...)
 	if r.Exact && r.Points == 0 {
 		r.Warnings = append(r.Warnings, "the rules leave no configuration at all")
 	}

@@ -51,6 +51,9 @@ func TestStopTwice(t *testing.T) {
 	if !p.until(t, "trial 0/1  flags") {
 		t.Fatalf("the run ended by itself:\n%s", p.output.String())
 	}
+	if out := finish(t, folder, exitUsage, "run", spec, "--study", "study.db"); !strings.Contains(out, "is held by autotune run, process ") {
+		t.Errorf("a second run does not name the holder:\n%s", out)
+	}
 	if err := p.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}

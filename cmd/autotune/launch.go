@@ -1,6 +1,10 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -51,7 +55,7 @@ func (a *assembly) plan(t tuner.Trial) runner.Plan {
 	for _, v := range e.Env {
 		p.Env = append(p.Env, v.Name+"="+v.Value)
 	}
-	if a.inputs.Rehearse {
+	if a.inputs.Rehearse && !ownFake(e.Command) {
 		p.Command = a.rehearsal(e.Name)
 	}
 	return p
@@ -71,6 +75,25 @@ func (a *assembly) settings(p space.Point) (all, searched []engine.Setting) {
 		}
 	}
 	return all, searched
+}
+
+// ownFake tells whether a spec's command is a fake engine already, with a hardware of its own.
+func ownFake(command []string) bool {
+	return len(command) > 1 && command[0] == "autotune" && command[1] == fake.Command
+}
+
+// missingPrograms says which commands of the spec name a program that cannot be started here.
+func (a *assembly) missingPrograms() []string {
+	var missing []string
+	for _, e := range a.spec.Engines {
+		if len(e.Command) == 0 || e.Command[0] == "autotune" || slices.ContainsFunc(e.Env, func(v studyfile.EnvVar) bool { return v.Name == "PATH" }) {
+			continue
+		}
+		if _, err := exec.LookPath(e.Command[0]); err != nil && !errors.Is(err, exec.ErrDot) {
+			missing = append(missing, fmt.Sprintf("the program of engines.%s.command cannot be started: %v", e.Name, err))
+		}
+	}
+	return missing
 }
 
 // rehearsal is the command of the fake engine that stands in for a real one.

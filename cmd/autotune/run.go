@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -69,6 +70,9 @@ func runRun(ctx context.Context, w *world, path string, o runOptions) error {
 			o.study = spec.Name + "-rehearsal.db"
 		}
 	}
+	if missing := a.missingPrograms(); len(missing) > 0 && !o.rehearse {
+		return trying(usage("%s", strings.Join(missing, "\n")), "the program's path in the spec, or --rehearse to run without it")
+	}
 	rows, err := w.readDataset(a)
 	if err != nil {
 		return err
@@ -131,6 +135,14 @@ func taken(ctx context.Context, path string, a *assembly) error {
 	db, err := store.OpenReadOnly(path)
 	if err != nil {
 		return storeError(err)
+	}
+	holder, err := db.Holder(ctx)
+	if err != nil {
+		return storeError(errors.Join(err, db.Close()))
+	}
+	if holder != nil && holder.Alive {
+		held := usage("%s exists, and is held by %s, process %d on %s, since %s", path, holder.Owner, holder.PID, holder.Host, holder.Since.Format(time.DateTime+" MST"))
+		return errors.Join(trying(held, "autotune status %s, or another name with --study", path), db.Close())
 	}
 	study, err := db.ReadStudy(ctx)
 	if err = errors.Join(err, db.Close()); err != nil {

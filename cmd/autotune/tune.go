@@ -93,6 +93,11 @@ func (w *world) introduce(s *opened, at sitting) {
 	fmt.Fprintf(w.out, "Study %s in %s: %s\n", s.study.Name, at.path, s.problem.Goal)
 	if s.inputs.Rehearse {
 		fmt.Fprintln(w.out, "A rehearsal: the fake engine stands in for the real ones, in simulated time.")
+		for _, e := range s.spec.Engines {
+			if ownFake(e.Command) {
+				fmt.Fprintf(w.out, "The command of %s is a fake engine already: it is kept as the spec has it, with its own clock, hardware and noise.\n", e.Name)
+			}
+		}
 	}
 	if len(s.history) > 0 {
 		switch done := completed(s.history); done {
