@@ -32,6 +32,7 @@ func newRoot(w *world) *cobra.Command {
 		Long: `autotune finds, overnight and unattended, the serving command that gets the most out of a language model on the GPUs at hand.
 It launches the real server once per trial, drives load at it, learns from numbers and from crashes, keeps everything in one study file,
 and prints the command to deploy.` + exitStatuses(statusDone, statusFailed, statusUsage, statusNone, statusInterrupted),
+		Version:       versionText(),
 		SilenceErrors: true, SilenceUsage: true,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -41,6 +42,7 @@ and prints the command to deploy.` + exitStatuses(statusDone, statusFailed, stat
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.SetVersionTemplate("{{.Version}}")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return trying(usage("%s: %v", cmd.Name(), err), "%s --help", cmd.CommandPath())

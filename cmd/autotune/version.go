@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"runtime"
 
 	"github.com/spf13/cobra"
@@ -19,6 +20,11 @@ func newVersion(w *world) *cobra.Command {
 }
 
 func printVersion(w *world) error {
-	_, err := fmt.Fprintf(w.out, "autotune %s\nengine catalog %s\n%s %s/%s\n", version, engine.CatalogVersion, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	_, err := io.WriteString(w.out, versionText())
 	return err
+}
+
+// versionText is what version and --version print.
+func versionText() string {
+	return fmt.Sprintf("autotune %s\nengine catalog %s\n%s %s/%s\n", version, engine.CatalogVersion, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
