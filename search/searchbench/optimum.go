@@ -1,6 +1,7 @@
 package searchbench
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -8,39 +9,130 @@ import (
 	"autotune/space"
 )
 
-// How hard Best looks.
+// How hard Best looks, for each engine.
 const (
 	bestRandom  = 3000 // random points
-	bestClimbs  = 10   // of them, the best so many are climbed from
-	bestKicks   = 40   // times that the best is shaken and climbed from again
+	bestClimbs  = 12   // of them, the best so many are climbed from
+	bestTops    = 4    // tops that are kept
+	bestKicks   = 48   // times that one of them is shaken and climbed from again
+	pairLevels  = 7    // values of a flag that pairs are made of
 	quickRandom = 600  // the same for an engine's quick best
 	quickClimbs = 2
-	climbLevels = 17 // values of a range that a climb looks at
+	climbLevels = 17 // values of a long range that a climb looks at
 	climbPasses = 12
 )
 
-// findBest looks for the best feasible point: random points, climbs from the best of them, from the baselines and from known structures, and shaken
-// versions of the best so far.
+// findBest looks for the best feasible point, for each engine by itself, since a climb never leaves one: random points, climbs from the best of them, from
+// the baseline and from known structures, and from shaken versions of the best so far.
 func findBest(s *Surface) (float64, space.Point) {
 	r := rand.New(rand.NewPCG(s.mixed, 0x62657374))
-	starts := slices.Concat(s.Problem.Baselines, s.starts, s.topRandom(bestRandom, bestClimbs, "", r))
-	best, at := math.Inf(-1), space.Point{}
-	for _, p := range starts {
-		if q, v := s.climb(p, r); v > best {
-			best, at = v, q
+	top, at := math.Inf(-1), space.Point{}
+	for _, baseline := range s.Problem.Baselines {
+		if p, v := s.bestOf(baseline, r); v > top {
+			top, at = v, p
 		}
 	}
-	for range bestKicks {
-		p := at
-		for range 2 + r.IntN(3) {
-			p = s.shake(p, r)
+	for range climbPasses {
+		p, v := s.bestPair(at, top, r)
+		if v <= top {
+			break
 		}
-		if q, v := s.climb(p, r); v > best {
-			best, at = v, q
-		}
+		top, at = v, p
 	}
 	v, _ := s.value(s.truth(at))
 	return v, at
+}
+
+// bestOf is the best point of a baseline's engine. What is shaken is, in turn, each of the best few tops that the climbs came to.
+func (s *Surface) bestOf(baseline space.Point, r *rand.Rand) (space.Point, float64) {
+	var tops []scored
+	climb := func(p space.Point) {
+		q, v := s.climb(p, r)
+		if !slices.ContainsFunc(tops, func(t scored) bool { return t.point.Key() == q.Key() }) {
+			tops = best(append(tops, scored{q, v}), bestTops)
+		}
+	}
+	climb(baseline)
+	for _, p := range s.starts {
+		if p.Engine() == baseline.Engine() {
+			climb(p)
+		}
+	}
+	for _, p := range s.topRandom(bestRandom, bestClimbs, baseline.Engine(), r) {
+		climb(p)
+	}
+	for k := range bestKicks {
+		p := tops[k%len(tops)].point
+		for range 2 + r.IntN(4) {
+			p = s.shake(p, r)
+		}
+		climb(p)
+	}
+	return tops[0].point, tops[0].score
+}
+
+// scored is a point and what it is worth in a climb.
+type scored struct {
+	point space.Point
+	score float64
+}
+
+// best keeps the n highest, the highest first; of equals the earlier.
+func best(all []scored, n int) []scored {
+	slices.SortStableFunc(all, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
+	return all[:min(n, len(all))]
+}
+
+// bestPair looks at every change of two flags, and climbs from the best of those that are better.
+func (s *Surface) bestPair(at space.Point, best float64, r *rand.Rand) (space.Point, float64) {
+	open := slices.DeleteFunc(tunable(s.Problem.Space), func(q space.Param) bool { _, active := at.Get(q.Name); return !active })
+	found := at
+	for i, a := range open {
+		for _, x := range thin(levels(a.Domain), pairLevels) {
+			p := s.change(at, a.Name, x)
+			for _, b := range open[i+1:] {
+				for _, y := range thin(levels(b.Domain), pairLevels) {
+					q := s.change(p, b.Name, y)
+					if v := s.score(q); v > best {
+						found, best = q, v
+					}
+				}
+			}
+		}
+	}
+	if found.Key() == at.Key() {
+		return at, best
+	}
+	return s.climb(found, r)
+}
+
+// around are the values of a long range at distances of 1, 2, 4, ... from one: throughput has edges there, where one more request makes one wave less.
+func around(d space.Domain, at space.Value) []space.Value {
+	lo, hi, step, ok := d.Range()
+	if !ok || !at.IsNumber() || d.Size() <= 2*climbLevels {
+		return nil
+	}
+	var out []space.Value
+	for k := step; k <= (hi-lo)/4; k *= 2 {
+		for _, x := range []int64{at.AsInt() - k, at.AsInt() + k} {
+			if v := space.Int(x); d.Contains(v) {
+				out = append(out, v)
+			}
+		}
+	}
+	return out
+}
+
+// thin keeps at most so many values, evenly spread.
+func thin(values []space.Value, most int) []space.Value {
+	if len(values) <= most {
+		return values
+	}
+	out := make([]space.Value, most)
+	for i := range out {
+		out[i] = values[i*(len(values)-1)/(most-1)]
+	}
+	return out
 }
 
 // quickBest is an engine's best objective as a short search finds it, whatever the constraints; 0 when nothing runs.
@@ -71,32 +163,17 @@ func (s *Surface) score(p space.Point) float64 {
 	return math.Log(v)
 }
 
-// topRandom are the best of n random points, of one engine or (empty) of all.
+// topRandom are the best of n random points, those of other engines left out.
 func (s *Surface) topRandom(n, keep int, engine string, r *rand.Rand) []space.Point {
-	type scored struct {
-		p space.Point
-		v float64
-	}
 	var all []scored
 	for range n {
-		p := s.Problem.Space.Random(r)
-		if engine != "" && p.Engine() != engine {
-			continue
+		if p := s.Problem.Space.Random(r); p.Engine() == engine {
+			all = append(all, scored{p, s.score(p)})
 		}
-		all = append(all, scored{p, s.score(p)})
 	}
-	slices.SortStableFunc(all, func(a, b scored) int {
-		switch {
-		case a.v > b.v:
-			return -1
-		case a.v < b.v:
-			return 1
-		}
-		return 0
-	})
 	var out []space.Point
-	for _, a := range all[:min(keep, len(all))] {
-		out = append(out, a.p)
+	for _, t := range best(all, keep) {
+		out = append(out, t.point)
 	}
 	return out
 }
@@ -112,7 +189,8 @@ func (s *Surface) climb(p space.Point, r *rand.Rand) (space.Point, float64) {
 			if _, active := p.Get(q.Name); !active {
 				continue
 			}
-			for _, v := range levels(q.Domain) {
+			current, _ := p.Get(q.Name)
+			for _, v := range append(levels(q.Domain), around(q.Domain, current)...) {
 				if n := s.change(p, q.Name, v); n.Key() != p.Key() {
 					if score := s.score(n); score > best {
 						p, best = n, score
