@@ -1,10 +1,10 @@
 package deploy
 
 import (
-	"regexp"
 	"strings"
 
 	"autotune/space"
+	"autotune/tuner/secret"
 )
 
 // Export is a command to deploy: what was measured, without what autotune added for itself.
@@ -12,7 +12,7 @@ type Export struct {
 	Env  []string `json:"env,omitempty"` // NAME=VALUE, only the user's own
 	Argv []string `json:"argv"`
 	// Secrets are variables that the engine takes from the environment of whoever starts it: named, never shown.
-	// A variable in Env whose name is that of a secret counts among them.
+	// A variable in Env whose name or value is that of a secret counts among them.
 	Secrets []string `json:"secrets,omitempty"`
 
 	Engine        string                 `json:"engine,omitempty"` // vllm, sglang
@@ -35,9 +35,6 @@ type Measured struct {
 	Note     string  `json:"note,omitempty"`     // what a reader must know of the figure: a rehearsal
 }
 
-// secretName ends a word of a variable's name that holds a secret: HF_TOKEN does, MAX_DISPATCH_TOKENS does not.
-var secretName = regexp.MustCompile(`(?i)(TOKEN|KEY|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?)(_|$)`)
-
 // open splits the environment into what may be shown and the names of what may not, each name once.
 func (e Export) open() (env, secrets []string) {
 	seen := map[string]bool{}
@@ -51,8 +48,8 @@ func (e Export) open() (env, secrets []string) {
 		hide(name)
 	}
 	for _, v := range e.Env {
-		name, _, _ := strings.Cut(v, "=")
-		if seen[name] || secretName.MatchString(name) {
+		name, value, _ := strings.Cut(v, "=")
+		if seen[name] || secret.Variable(name, value) {
 			hide(name)
 			continue
 		}
