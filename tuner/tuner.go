@@ -143,7 +143,8 @@ func (s *sitting) ended() End {
 	return ""
 }
 
-// Finished counts the trials of this study that have come to an end, stale ones left out.
+// Finished counts the trials of this study that have come to an end, stale ones left out. One that was cut short counts like any other: it has been
+// asked, and it has been answered.
 func (h History) Finished() int {
 	n := 0
 	for _, t := range h {
