@@ -12,6 +12,9 @@ import (
 // Two measurements of one configuration differ by more than stopSure standard deviations of their difference, to one side, in 1 % of cases.
 const stopSure = 2.326
 
+// leastMargin is kept however small the noise: the bound itself, on the law, was never off by as much (in logarithms).
+const leastMargin = 0.10
+
 // Until configurations have been measured more than once, the logarithm of a measurement is taken to have the standard deviation noiseAssumed;
 // that counts as much as noiseWeight repeats.
 const (
@@ -62,7 +65,7 @@ func (s stopper) hopeless(p tuner.Problem, h tuner.History, now tuner.Partial) s
 	if p.Goal.Direction == tuner.Minimize {
 		ahead, word = -ahead, "at least"
 	}
-	if ahead <= stopSure*math.Sqrt2*noise(p, h) {
+	if ahead <= math.Max(leastMargin, stopSure*math.Sqrt2*noise(p, h)) {
 		return ""
 	}
 	of := ""

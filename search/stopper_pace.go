@@ -32,7 +32,7 @@ func newPace(p tuner.Partial) (c pace, ok bool) {
 	}
 	prompt, asked := meanPrompt(p.Requests), 0.0
 	for _, r := range p.Requests {
-		in := cmpFloat(r.AskedIn, prompt)
+		in := lengthOr(r.AskedIn, prompt)
 		switch {
 		case r.AskedOut == 0:
 			return c, false
@@ -74,8 +74,8 @@ func meanPrompt(requests []metric.Sight) float64 {
 	return float64(sum) / float64(n)
 }
 
-// cmpFloat is a count when it is known, else what stands in for it.
-func cmpFloat(known int, or float64) float64 {
+// lengthOr is a length when it is known, else what stands in for it.
+func lengthOr(known int, or float64) float64 {
 	if known > 0 {
 		return float64(known)
 	}

@@ -160,6 +160,23 @@ func TestHopeless(t *testing.T) {
 	}
 }
 
+// Many equal repeats make the noise small. The margin stays that of the bound's own error: a run that ends 9 % below the best is measured whole, one
+// that ends 12 % below it is not.
+func TestLeastMargin(t *testing.T) {
+	records := slow.records()
+	p := goalOf("total_token_throughput")
+	final := metric.Compute(records, 2)[p.Goal.Metric]
+	for ahead, stopped := range map[float64]bool{0.09: false, 0.12: true} {
+		var h tuner.History
+		for n := range 40 {
+			h = append(h, measuredTrial(n, "a", map[string]float64{p.Goal.Metric: final * math.Exp(ahead)}))
+		}
+		if v, at := firstStop(mustStopper(t, StopOn, 0.99), p, h, records, tuner.OriginSearch); v.Stop != stopped {
+			t.Errorf("%.2f ahead: stopped %v after %d s, want %v", ahead, v.Stop, at, stopped)
+		}
+	}
+}
+
 // Whatever the objective, a run is stopped beside a best that is twice as good, and never beside one that it beats by a hair.
 func TestHopelessMetrics(t *testing.T) {
 	records := slow.records()
