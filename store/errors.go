@@ -37,6 +37,24 @@ func (e *FileError) Error() string {
 
 func (e *FileError) Unwrap() error { return e.Err }
 
+// damage is content of a study file that autotune never writes: another program, or the disk, has changed it.
+type damage struct {
+	what string
+	err  error // may be nil
+}
+
+func (d *damage) Error() string {
+	if d.err == nil {
+		return d.what
+	}
+	return d.what + ": " + d.err.Error()
+}
+
+func (d *damage) Unwrap() error { return d.err }
+
+// recoverFrom is what a person may try with a file whose pages are sound and whose content is not.
+const recoverFrom = "a backup of the file, or a new study; the earlier trials can be looked at with the sqlite3 shell"
+
 // shell writes a path so that a command that is tried can be pasted.
 func shell(path string) string {
 	if strings.IndexFunc(path, func(r rune) bool {
@@ -63,6 +81,7 @@ func full(err error) bool {
 func explain(path, doing string, err error) error {
 	var already *FileError
 	var e sqlite3.Error
+	var damaged *damage
 	wrong := func(problem, try string) error { return &FileError{Path: path, Problem: problem, Try: try, Err: err} }
 	switch {
 	case err == nil || errors.As(err, &already):
@@ -73,6 +92,8 @@ func explain(path, doing string, err error) error {
 		return wrong("does not exist", "autotune run SPEC --study "+shell(path))
 	case errors.Is(err, fs.ErrPermission):
 		return wrong("cannot be opened: permission denied", "ls -l "+shell(path))
+	case errors.As(err, &damaged):
+		return wrong("is damaged: "+err.Error(), recoverFrom)
 	case !errors.As(err, &e):
 		return fmt.Errorf("%s: %s: %w", path, doing, err)
 	}
@@ -89,6 +110,11 @@ func explain(path, doing string, err error) error {
 		return wrong("cannot be read or written: "+e.Error(), "look at the disk (dmesg, df), then: autotune resume "+shell(path))
 	case sqlite3.ErrCorrupt:
 		return wrong("is damaged: "+e.Error(), "save what can be read: sqlite3 "+shell(path)+" .recover")
+	case sqlite3.ErrError:
+		if text := e.Error(); strings.HasPrefix(text, "no such table") || strings.HasPrefix(text, "no such column") {
+			return wrong("is damaged: "+text, recoverFrom)
+		}
+		return fmt.Errorf("%s: %s: %w", path, doing, err)
 	case sqlite3.ErrCantOpen:
 		return wrong("cannot be opened: "+e.Error(), "ls -l "+shell(path))
 	default:

@@ -70,7 +70,12 @@ func scanTrial(rows *sql.Rows, s *space.Space) (tuner.Trial, error) {
 		&measurement, scanText[string]{&m.Workload}, scanInt[int]{&m.Repeat}, scanText[string]{&m.Identity}, scanText[string]{&m.Sent},
 		scanText[metric.Clock]{&m.Clock}, scanFloat{&m.Share}, scanJSON{&m.Metrics}, scanJSON{&m.ServerSide})
 	if err != nil {
-		return t, err
+		return t, &damage{what: fmt.Sprintf("trial %d cannot be read", t.Number), err: err}
+	}
+	switch o.Kind {
+	case tuner.Running, tuner.Measured, tuner.Infeasible, tuner.Invalid, tuner.Stopped, tuner.Interrupted:
+	default:
+		return t, &damage{what: fmt.Sprintf("trial %d has the outcome %q, which is none that autotune knows", t.Number, o.Kind)}
 	}
 	t.Stale = stale != 0
 	if t.Foreign {
@@ -81,7 +86,7 @@ func scanTrial(rows *sql.Rows, s *space.Space) (tuner.Trial, error) {
 		o.Measured = m
 	}
 	if t.Point, t.Outside, err = readPoint(s, point); err != nil {
-		return t, fmt.Errorf("trial %d: %w", t.Number, err)
+		return t, &damage{what: fmt.Sprintf("the configuration of trial %d cannot be read", t.Number), err: err}
 	}
 	t.Proposal.Point = t.Point
 	return t, nil

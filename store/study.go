@@ -23,6 +23,9 @@ func readStudy(ctx context.Context, q queries) (tuner.Study, error) {
 	err := q.QueryRowContext(ctx, `SELECT a.uuid, s.study_name, a.spec, a.source, a.created, a.inputs, a.budget_trials, a.budget_wall_clock, a.budget_failure_row, a.spent
 		FROM autotune_study a JOIN studies s USING (study_id)`).Scan(&s.UUID, &s.Name, scanText[[]byte]{&s.Spec}, &s.Source, scanInstant{&s.Created},
 		scanText[[]byte]{&s.Inputs}, &b.Trials, scanInt[time.Duration]{&b.WallClock}, &b.FailureRow, scanInt[time.Duration]{&s.Spent})
+	if err == nil && len(s.Inputs) > 0 && !json.Valid(s.Inputs) {
+		err = &damage{what: "the study's inputs are no JSON"}
+	}
 	return s, err
 }
 
