@@ -70,7 +70,8 @@ func TestBenchBinary(t *testing.T) {
 	}
 	const seed = 1
 	a := assembled(t, text, seed)
-	ranked := search.RankerOf(a.spec.Sampler).Rank(a.problem, rehearsed(t, a, mustRunner(t, a, seed)))
+	history := rehearsed(t, a, mustRunner(t, a, seed))
+	ranked := search.RankerOf(a.spec.Sampler).Rank(a.problem, history)
 	folder := t.TempDir()
 	if err := os.WriteFile(filepath.Join(folder, "glm.yaml"), a.spec.Text, 0o644); err != nil {
 		t.Fatal(err)
@@ -85,7 +86,9 @@ func TestBenchBinary(t *testing.T) {
 	apart := m.Best.Value/ranked[0].Value - 1
 	fmt.Printf("seed %d through the binary: %d trials in %.0f s (bar: 300 s), best %.1f; in process %.1f; apart %.3f %% (bar: 1 %%)\n",
 		seed, m.Trials.Total, took.Seconds(), m.Best.Value, ranked[0].Value, 100*apart)
-	if math.Abs(apart) > 0.01 || took > 5*time.Minute {
+	saved, _ := tuner.Saved(a.problem.Goal, history)
+	fmt.Printf("  %d trials cut short, %.0f minutes saved; in process %d and %.0f\n", m.Trials.Stopped, m.Saved.Minutes, saved.Trials, saved.Minutes)
+	if math.Abs(apart) > 0.01 || took > 5*time.Minute || saved.Trials != m.Saved.Trials || math.Abs(saved.Minutes/m.Saved.Minutes-1) > 0.01 {
 		t.Error("a bar is broken")
 	}
 }
