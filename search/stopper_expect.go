@@ -17,7 +17,8 @@ import (
 // benchmark of the stoppers prints; before a server has settled all work is taken to go on as on average so far. First tokens that have not come
 // are spread evenly over the time that is left, in the order in which the requests are sent, or follow their requests as fast as lately where a
 // server keeps up with requests that still arrive; an answer lasts as long for each token as answers have lasted so far. What depends
-// on single events (gaps between tokens, peaks, the client's lag) is left out, and so is everything while no token has come.
+// on single events (gaps between tokens, peaks, the client's lag) is left out, and so is everything while no token has come. Least is known of the tail of the
+// time to the first token where requests arrive slowly: a queue that will grow is hard to see early.
 func expect(now tuner.Partial) (share float64, metrics map[string]float64) {
 	whole, ok := likelyLength(now)
 	if !ok {
@@ -83,7 +84,8 @@ func likelyLength(now tuner.Partial) (seconds float64, ok bool) {
 
 // complete writes the records of a run as if it had gone on to the end, whole seconds from its start.
 func complete(now tuner.Partial, whole float64) []metric.Record {
-	c := completion{Partial: now, whole: whole, each: secondsPerToken(now), prompt: meanPrompt(now.Requests), queued: wait(now), keepsUp: keepsUp(now)}
+	c := completion{Partial: now, whole: whole, each: secondsPerToken(now), prompt: meanPrompt(now.Requests), queued: wait(now)}
+	c.keepsUp = keepsUp(now, whole, c.queued, c.each)
 	for _, r := range now.Requests {
 		if r.State <= metric.Waiting {
 			c.waiting++
@@ -162,17 +164,21 @@ func (c *completion) first(r metric.Sight, took float64) float64 {
 
 func instant(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
 
-// Where requests still arrive, a server keeps up with them when no more of them wait than did at half of the time so far, give or take.
+// Where requests still arrive, a server keeps up with them when no more of them wait than did at half of the time so far, give or take, and when the
+// run is not likely to last longer than the last of them needs, give or take as much as that length is off.
 const (
 	queueGrowth = 1.25
 	queueSpare  = 3
+	lengthOff   = 1.05
 )
 
-func keepsUp(now tuner.Partial) bool {
+// keepsUp tells whether a server does. whole is the likely length of the run, queued the wait for a first token lately, each the time that an answer takes for a token.
+func keepsUp(now tuner.Partial, whole, queued, each float64) bool {
 	half := now.Elapsed / 2
-	arriving, then, waiting := false, 0, 0
+	arriving, then, waiting, needed := false, 0, 0, 0.0
 	for _, r := range now.Requests {
 		arriving = arriving || r.Scheduled > now.Elapsed
+		needed = math.Max(needed, r.Scheduled.Seconds()+queued+each*float64(r.AskedOut))
 		if r.State == metric.Waiting {
 			waiting++
 		}
@@ -180,7 +186,7 @@ func keepsUp(now tuner.Partial) bool {
 			then++
 		}
 	}
-	return arriving && float64(waiting) <= queueGrowth*float64(then)+queueSpare
+	return arriving && float64(waiting) <= queueGrowth*float64(then)+queueSpare && whole <= lengthOff*needed
 }
 
 // secondsPerToken is how long answers have lasted for each token: those that have ended, else those that are under way.
