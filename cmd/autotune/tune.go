@@ -9,6 +9,7 @@ import (
 
 	"autotune/runner/load"
 	"autotune/search"
+	"autotune/store"
 	"autotune/tuner"
 	"autotune/tuner/report"
 	"autotune/tuner/workload"
@@ -115,8 +116,12 @@ func (w *world) introduce(s *opened, at sitting) {
 	}
 }
 
-// conclude stores how the study stands, says it, and gives the exit status.
+// conclude stores how the study stands, says it, and gives the exit status. Of a file that is no longer at its path only the error can tell, since it
+// names where the results are.
 func (w *world) conclude(ctx context.Context, s *opened, at sitting, end tuner.End, runErr error) error {
+	if errors.Is(runErr, store.ErrMoved) {
+		return runErr
+	}
 	if study, err := s.db.ReadStudy(ctx); err == nil {
 		s.study = study // with the time that was spent
 	}
