@@ -47,7 +47,7 @@ func Classify(dims []Dim, labels []Label) *Classifier {
 	for _, k := range classifierKernels(dims, labels) {
 		tables := k.tables(dims)
 		shape, trend := mat.NewSymDense(max(1, x.n), nil), newTrend(dims, x)
-		x.fillCovariance(shape, tables, 1)
+		x.fillCovariance(shape, tables, 1, 0)
 		for _, scale := range classifierScales {
 			k.Scale = scale
 			c := &Classifier{Kernel: k, x: x, tables: tables, trend: trend}
@@ -86,6 +86,7 @@ func classifierKernels(dims []Dim, labels []Label) []Kernel {
 		return out
 	}
 	kernel, _ := newFitter(dims, telling(data)).best()
+	kernel.Additive = 0
 	return append(out, kernel)
 }
 
@@ -270,7 +271,7 @@ func (c *Classifier) Predictor() func(point []int, prior float64) float64 {
 	return func(point []int, prior float64) float64 {
 		mean, variance := prior, c.Kernel.Scale
 		if c.x.n > 0 {
-			c.x.covariance(c.tables, c.Kernel.Scale, point, row)
+			c.x.covariance(c.tables, c.Kernel.Scale, 0, point, row)
 			variance += c.trend.add(point, row)
 			for i, k := range row {
 				mean += k * c.slope[i]

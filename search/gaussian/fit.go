@@ -34,7 +34,7 @@ func telling(data []Observation) []Observation {
 	return append(out, data[len(data)-fitMost/2:]...)
 }
 
-// fitter maximises log likelihood + log prior over the logarithms of the hyper-parameters, in the order: s², σ², a_i, ℓ_i of ordered dimensions.
+// fitter maximises log likelihood + log prior over the logarithms of the hyper-parameters, in the order: s², σ², v, a_i, ℓ_i of ordered dimensions.
 type fitter struct {
 	dims    []Dim
 	data    []Observation
@@ -44,22 +44,25 @@ type fitter struct {
 	lengths []int // dimensions that have a length, in the order of theta's tail
 	tables  []*table
 	cov     *mat.SymDense
-	kernel  []float64 // n×n, without noise, as the last evaluation left it
-	buckets [][]float64
+	product []float64 // n×n, the kernel's product alone, as the last evaluation left it
+	// By dimension and pair of levels, the sum over all pairs of points with these levels of the cost's derivative by the kernel: times the product, and plain.
+	buckets, plain [][]float64
 }
 
 func newFitter(dims []Dim, data []Observation) *fitter {
-	f := &fitter{dims: dims, data: data, x: newDesign(dims, pointsOf(data)), cov: mat.NewSymDense(len(data), nil), kernel: make([]float64, len(data)*len(data))}
+	f := &fitter{dims: dims, data: data, x: newDesign(dims, pointsOf(data)), cov: mat.NewSymDense(len(data), nil), product: make([]float64, len(data)*len(data))}
 	var mean float64
 	f.y = centred(data, &mean)
 	sd := 0.0
 	if len(f.y) > 1 {
 		sd = stat.StdDev(f.y, nil)
 	}
-	f.priors = append(f.priors, Prior{2 * math.Log(math.Max(sd, 0.1)), 0.7}, Noises)
+	spread := Prior{2 * math.Log(math.Max(sd, 0.1)), 0.7}
+	f.priors = append(f.priors, spread, Noises, spread)
 	for _, d := range dims {
 		f.tables = append(f.tables, newTable(d))
 		f.buckets = append(f.buckets, make([]float64, d.Levels*d.Levels))
+		f.plain = append(f.plain, make([]float64, d.Levels*d.Levels))
 		prior := d.Weight
 		if prior == (Prior{}) {
 			prior = Weights
@@ -113,16 +116,26 @@ func equal(a, b []float64) bool {
 	return true
 }
 
-func (f *fitter) unpack(theta []float64) (Kernel, float64) {
+// Where in theta the hyper-parameters are.
+const (
+	atScale = iota
+	atNoise
+	atAdditive
+	atWeights
+)
+
+func (f *fitter) atLengths() int { return atWeights + len(f.dims) }
+
+func (f *fitter) unpack(theta []float64) (k Kernel, noise float64) {
 	n := len(f.dims)
-	k := Kernel{Scale: math.Exp(theta[0]), Weight: make([]float64, n), Length: make([]float64, n)}
+	k = Kernel{Scale: math.Exp(theta[atScale]), Additive: math.Exp(theta[atAdditive]), Weight: make([]float64, n), Length: make([]float64, n)}
 	for d := range n {
-		k.Weight[d], k.Length[d] = math.Exp(theta[2+d]), 1
+		k.Weight[d], k.Length[d] = math.Exp(theta[atWeights+d]), 1
 	}
 	for i, d := range f.lengths {
-		k.Length[d] = math.Exp(theta[2+n+i])
+		k.Length[d] = math.Exp(theta[f.atLengths()+i])
 	}
-	return k, math.Exp(theta[1])
+	return k, math.Exp(theta[atNoise])
 }
 
 // farAway is the cost of hyper-parameters under which nothing can be computed: a wall that the optimiser turns back from.
@@ -145,8 +158,9 @@ func (f *fitter) cost(theta, gradient []float64) float64 {
 	for d, t := range f.tables {
 		t.fill(f.dims[d], k.Weight[d], k.Length[d])
 	}
-	f.x.fillCovariance(f.cov, f.tables, k.Scale)
-	copy(f.kernel, f.cov.RawSymmetric().Data)
+	f.x.fillCovariance(f.cov, f.tables, k.Scale, 0)
+	copy(f.product, f.cov.RawSymmetric().Data)
+	f.x.fillCovariance(f.cov, f.tables, k.Scale, k.Additive)
 	var chol mat.Cholesky
 	if !factorise(&chol, f.cov, diagonal(f.data, noise)) {
 		return farAway
@@ -163,42 +177,49 @@ func (f *fitter) cost(theta, gradient []float64) float64 {
 		cost += y * alpha.AtVec(i) / 2
 	}
 	cost += chol.LogDet() / 2
-	f.addGradient(gradient, noise, alpha.RawVector().Data, inverse.RawSymmetric().Data)
+	f.addGradient(gradient, k, noise, alpha.RawVector().Data, inverse.RawSymmetric().Data)
 	return cost
 }
 
-// addGradient adds the likelihood's part. The derivatives of a factor depend on two levels alone, so the weights of all pairs of points with the
-// same two levels are summed first.
-func (f *fitter) addGradient(gradient []float64, noise float64, alpha, inverse []float64) {
+// addGradient adds the likelihood's part. What a dimension gives to the kernel depends on two levels alone, so the derivatives by the kernel of all pairs of
+// points with the same two levels are summed first.
+func (f *fitter) addGradient(gradient []float64, k Kernel, noise float64, alpha, inverse []float64) {
 	n := f.x.n
 	for d := range f.buckets {
 		clear(f.buckets[d])
+		clear(f.plain[d])
 	}
-	weights := make([]float64, n)
+	product, plain := make([]float64, n), make([]float64, n)
 	for i := range n {
-		diagonal := alpha[i]*alpha[i] - inverse[i*n+i]
-		gradient[1] -= diagonal * noise * f.data[i].factor() / 2
-		gradient[0] -= diagonal * f.kernel[i*n+i] / 2 // a factor is 1 on the diagonal, whatever the other hyper-parameters
+		diagonal := (alpha[i]*alpha[i] - inverse[i*n+i]) / 2
+		gradient[atNoise] -= diagonal * noise * f.data[i].factor()
+		gradient[atScale] -= diagonal * f.product[i*n+i]
 		for j := i + 1; j < n; j++ {
-			w := (alpha[i]*alpha[j] - inverse[i*n+j]) * f.kernel[i*n+j]
-			weights[j] = w
-			gradient[0] -= w
+			plain[j] = alpha[i]*alpha[j] - inverse[i*n+j]
+			product[j] = plain[j] * f.product[i*n+j]
+			gradient[atScale] -= product[j]
 		}
 		for d, levels := range f.x.levels {
-			bucket := f.buckets[d][int(levels[i])*f.dims[d].Levels:]
+			row := int(levels[i]) * f.dims[d].Levels
+			buckets, terms := f.buckets[d][row:], f.plain[d][row:]
+			terms[levels[i]] += diagonal // a factor is 1 here, whatever the hyper-parameters; a term is q
 			for j := i + 1; j < n; j++ {
-				bucket[levels[j]] += weights[j]
+				buckets[levels[j]] += product[j]
+				terms[levels[j]] += plain[j]
 			}
 		}
 	}
 	for d, t := range f.tables {
 		for at, w := range f.buckets[d] {
-			gradient[2+d] -= w * t.byWeight[at]
+			u := k.Additive * f.plain[d][at]
+			gradient[atAdditive] -= u * t.term.value[at]
+			gradient[atWeights+d] -= w*t.factor.byWeight[at] + u*t.term.byWeight[at]
 		}
 	}
 	for i, d := range f.lengths {
+		t := f.tables[d]
 		for at, w := range f.buckets[d] {
-			gradient[2+len(f.dims)+i] -= w * f.tables[d].byLength[at]
+			gradient[f.atLengths()+i] -= w*t.factor.byLength[at] + k.Additive*f.plain[d][at]*t.term.byLength[at]
 		}
 	}
 }

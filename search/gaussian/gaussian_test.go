@@ -16,6 +16,7 @@ type reference struct {
 	X, Ask               [][]int
 	Y, Noise, Ran, Prior []float64
 	Scale, Variance      float64
+	Additive             float64
 	Weight, Length       []float64
 	Regression           struct {
 		Mean, Variance []float64
@@ -25,6 +26,10 @@ type reference struct {
 		Weight, Scale, Evidence float64
 		Probability             []float64
 	}
+}
+
+func (r reference) kernel() Kernel {
+	return Kernel{Scale: r.Scale, Additive: r.Additive, Weight: r.Weight, Length: r.Length}
 }
 
 func load(t *testing.T) (reference, []Dim, []Observation) {
@@ -57,7 +62,7 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 
 func TestPosteriorAgreesWithTheReference(t *testing.T) {
 	ref, dims, data := load(t)
-	g, err := condition(dims, data, Kernel{ref.Scale, ref.Weight, ref.Length}, ref.Variance)
+	g, err := condition(dims, data, ref.kernel(), ref.Variance)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +77,7 @@ func TestPosteriorAgreesWithTheReference(t *testing.T) {
 func TestLikelihoodAgreesWithTheReference(t *testing.T) {
 	ref, dims, data := load(t)
 	f := newFitter(dims, data)
-	theta := thetaOf(f, Kernel{ref.Scale, ref.Weight, ref.Length}, ref.Variance)
+	theta := thetaOf(f, ref.kernel(), ref.Variance)
 	prior := 0.0
 	for i, p := range f.priors {
 		c, _ := p.cost(theta[i])
@@ -82,7 +87,7 @@ func TestLikelihoodAgreesWithTheReference(t *testing.T) {
 }
 
 func thetaOf(f *fitter, k Kernel, noise float64) []float64 {
-	theta := []float64{math.Log(k.Scale), math.Log(noise)}
+	theta := []float64{math.Log(k.Scale), math.Log(noise), math.Log(k.Additive)}
 	for _, a := range k.Weight {
 		theta = append(theta, math.Log(a))
 	}

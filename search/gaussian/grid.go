@@ -38,10 +38,10 @@ func (d Dim) distance(i, j int) (r float64, ok bool) {
 // Prior is a normal distribution of a hyper-parameter's natural logarithm.
 type Prior struct{ Mean, SD float64 }
 
-// The priors of the kernel's hyper-parameters. A dimension's weight of 0.3 makes the sum of main effects outweigh all interactions, which is what lets
-// twenty trials say something about seventeen dimensions; a length of half the range lets an ordered dimension bend once or twice.
+// The priors of the kernel's hyper-parameters. Most dimensions matter little and a few much, which a small weight with a wide prior says; a length of half the
+// range lets an ordered dimension bend once or twice.
 var (
-	Weights = Prior{math.Log(0.3), 1}
+	Weights = Prior{-2, 1.5}
 	Lengths = Prior{math.Log(0.5), 0.5}
 	Noises  = Prior{2 * math.Log(0.04), 1} // of a variance: the standard deviation of one measurement's logarithm is about 4 %
 )

@@ -4,51 +4,65 @@ import "math"
 
 // Kernel is the covariance
 //
-//	k(x, x') = s² Π_i (1 + a_i κ_i(x_i, x'_i)) / (1 + a_i)
+//	k(x, x') = s² Π_i (1 + a_i κ_i(x_i, x'_i)) / (1 + a_i)  +  v Σ_i q_i κ_i(x_i, x'_i),   q_i = a_i / (1 + a_i)
 //
 // with κ_i = 1 for equal levels, m(|u-u'|/ℓ_i) for two positions, 0 otherwise, and m Matérn's function for smoothness 5/2 (GPML 4.17).
-// Multiplied out it is a constant, every main effect with weight a_i, every pair of effects with a_i a_j, and so on: small weights make
-// it additive (Duvenaud et al., Additive Gaussian Processes, NIPS 2011, use the same expansion term by term).
+// Multiplied out the product is a constant, every main effect with weight a_i, every pair of effects with a_i a_j, and so on (Duvenaud et al., Additive
+// Gaussian Processes, NIPS 2011, use the same expansion term by term): of many dimensions the interactions outweigh the main effects by far, since there are so
+// many more. The sum gives main effects, which hold everywhere, a variance of their own, that the data decides on.
 type Kernel struct {
-	Scale  float64   // s², the variance far from all data
-	Weight []float64 // a_i
-	Length []float64 // ℓ_i, of ordered dimensions
+	Scale    float64   // s², the variance of the product
+	Additive float64   // v, the variance of the sum per unit of q; 0: there is only the product
+	Weight   []float64 // a_i
+	Length   []float64 // ℓ_i, of ordered dimensions
 }
 
-// table holds one dimension's factor of the kernel for each pair of levels, and the derivatives of its logarithm.
+// table holds, for each pair of one dimension's levels, its factor of the product and its term of the sum, with their derivatives.
 type table struct {
-	levels   int
-	factor   []float64 // (1 + aκ)/(1 + a)
-	byWeight []float64 // by log a
-	byLength []float64 // by log ℓ; nil for an unordered dimension
+	levels int
+	factor part // (1 + aκ)/(1 + a); its derivatives are those of its logarithm
+	term   part // qκ
+}
+
+// part is a function of two levels, with its derivatives by log a and log ℓ. An unordered dimension has no length.
+type part struct {
+	value, byWeight, byLength []float64
+}
+
+func newPart(d Dim) part {
+	n := d.Levels * d.Levels
+	p := part{value: make([]float64, n), byWeight: make([]float64, n)}
+	if d.ordered() {
+		p.byLength = make([]float64, n)
+	}
+	return p
 }
 
 func newTable(d Dim) *table {
-	n := d.Levels * d.Levels
-	t := &table{levels: d.Levels, factor: make([]float64, n), byWeight: make([]float64, n)}
-	if d.ordered() {
-		t.byLength = make([]float64, n)
-	}
-	return t
+	return &table{levels: d.Levels, factor: newPart(d), term: newPart(d)}
 }
 
 // fill computes the table for a weight and a length.
 func (t *table) fill(d Dim, a, length float64) {
+	q := a / (1 + a)
 	for i := range d.Levels {
 		for j := range i + 1 {
 			kappa, slope := 0.0, 0.0
 			if r, ok := d.distance(i, j); ok {
 				kappa, slope = matern(r / length)
 			}
-			at, mirrored := i*d.Levels+j, j*d.Levels+i
-			t.factor[at] = (1 + a*kappa) / (1 + a)
-			t.byWeight[at] = a*kappa/(1+a*kappa) - a/(1+a)
-			t.factor[mirrored], t.byWeight[mirrored] = t.factor[at], t.byWeight[at]
-			if t.byLength != nil {
-				t.byLength[at] = a * slope / (1 + a*kappa)
-				t.byLength[mirrored] = t.byLength[at]
+			for _, at := range []int{i*d.Levels + j, j*d.Levels + i} {
+				t.factor.set(at, (1+a*kappa)/(1+a), a*kappa/(1+a*kappa)-q, a*slope/(1+a*kappa))
+				t.term.set(at, q*kappa, q*(1-q)*kappa, q*slope)
 			}
 		}
+	}
+}
+
+func (p part) set(at int, value, byWeight, byLength float64) {
+	p.value[at], p.byWeight[at] = value, byWeight
+	if p.byLength != nil {
+		p.byLength[at] = byLength
 	}
 }
 
@@ -87,16 +101,34 @@ func newDesign(dims []Dim, points [][]int) design {
 }
 
 // covariance fills row with the kernel between a point and each point of the design, for n points.
-func (x design) covariance(tables []*table, scale float64, point []int, row []float64) {
+func (x design) covariance(tables []*table, scale, additive float64, point []int, row []float64) {
 	for i := range row {
 		row[i] = scale
 	}
 	for d, t := range tables {
-		factors := t.factor[point[d]*t.levels : (point[d]+1)*t.levels]
+		factors := t.factor.value[point[d]*t.levels : (point[d]+1)*t.levels]
 		for i, level := range x.levels[d][:len(row)] {
 			row[i] *= factors[level]
 		}
 	}
+	if additive == 0 {
+		return
+	}
+	for d, t := range tables {
+		terms := t.term.value[point[d]*t.levels : (point[d]+1)*t.levels]
+		for i, level := range x.levels[d][:len(row)] {
+			row[i] += additive * terms[level]
+		}
+	}
+}
+
+// variance is k(x, x), the same at every point.
+func (k Kernel) variance() float64 {
+	v := k.Scale
+	for _, a := range k.Weight {
+		v += k.Additive * a / (1 + a)
+	}
+	return v
 }
 
 // at is the design's point i.

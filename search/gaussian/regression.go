@@ -59,7 +59,7 @@ func condition(dims []Dim, data []Observation, k Kernel, noise float64) (*Regres
 	g := &Regression{Kernel: k, Noise: noise, dims: dims, x: newDesign(dims, pointsOf(data)), tables: k.tables(dims)}
 	y := centred(data, &g.mean)
 	cov := mat.NewSymDense(g.x.n, nil)
-	g.x.fillCovariance(cov, g.tables, k.Scale)
+	g.x.fillCovariance(cov, g.tables, k.Scale, k.Additive)
 	if !factorise(&g.chol, cov, diagonal(data, noise)) {
 		return nil, ErrSingular
 	}
@@ -85,10 +85,10 @@ func (g *Regression) Predictor() func(point []int) (mean, variance float64) {
 }
 
 func (g *Regression) predict(point []int, row []float64) (mean, variance float64) {
-	g.x.covariance(g.tables, g.Kernel.Scale, point, row)
+	g.x.covariance(g.tables, g.Kernel.Scale, g.Kernel.Additive, point, row)
 	mean = g.mean + floats.Dot(row, g.alpha)
 	solveLower(&g.lower, row)
-	variance = g.Kernel.Scale - floats.Dot(row, row)
+	variance = g.Kernel.variance() - floats.Dot(row, row)
 	return mean, math.Max(variance, 0)
 }
 
@@ -102,11 +102,11 @@ func solveLower(l *mat.TriDense, b []float64) {
 }
 
 // fillCovariance sets the kernel between every two points of the design.
-func (x design) fillCovariance(cov *mat.SymDense, tables []*table, scale float64) {
+func (x design) fillCovariance(cov *mat.SymDense, tables []*table, scale, additive float64) {
 	row, point := make([]float64, x.n), make([]int, len(x.levels))
 	for i := range x.n {
 		part := row[:i+1]
-		x.covariance(tables, scale, x.at(i, point), part)
+		x.covariance(tables, scale, additive, x.at(i, point), part)
 		for j, v := range part {
 			cov.SetSym(i, j, v)
 		}

@@ -12,7 +12,7 @@ Y = np.array([1.0, 1.4, 0.7, 2.1, 1.2, 0.4])
 NOISE = np.array([1, 1, 4, 1, 1, 1.0])
 RAN = np.array([1, 1, 0, 1, 1, 0.0])
 PRIOR = np.array([2.2, 2.2, 1.0, 0.5, 2.2, 0.5])
-SCALE, WEIGHT, LENGTH, VAR = 0.8, [0.3, 0.6, 0.2], [1, 0.5, 0.7], 0.01
+SCALE, ADDITIVE, WEIGHT, LENGTH, VAR = 0.8, 0.35, [0.3, 0.6, 0.2], [1, 0.5, 0.7], 0.01
 ASK = np.array([[0, 1, 1], [2, 0, 0], [1, 3, 0], [0, 0, 0]])
 
 
@@ -25,22 +25,26 @@ def kappa(d, i, j, length):
     return (1 + r + r * r / 3) * np.exp(-r)
 
 
-def kernel(a, b, scale, weight, length):
+def kernel(a, b, scale, weight, length, additive=0.0):
     out = np.full((len(a), len(b)), float(scale))
     for d in range(len(LEVELS)):
         for i, p in enumerate(a):
             for j, q in enumerate(b):
                 out[i, j] *= (1 + weight[d] * kappa(d, p[d], q[d], length[d])) / (1 + weight[d])
+    for d in range(len(LEVELS)):
+        for i, p in enumerate(a):
+            for j, q in enumerate(b):
+                out[i, j] += additive * weight[d] / (1 + weight[d]) * kappa(d, p[d], q[d], length[d])
     return out
 
 
 def regression():
-    k = kernel(X, X, SCALE, WEIGHT, LENGTH) + np.diag(VAR * NOISE + 1e-6)
-    ks = kernel(ASK, X, SCALE, WEIGHT, LENGTH)
+    k = kernel(X, X, SCALE, WEIGHT, LENGTH, ADDITIVE) + np.diag(VAR * NOISE + 1e-6)
+    ks = kernel(ASK, X, SCALE, WEIGHT, LENGTH, ADDITIVE)
     inverse = np.linalg.inv(k)
     y = Y - Y.mean()
     mean = Y.mean() + ks @ inverse @ y
-    variance = SCALE - np.einsum("ij,jk,ik->i", ks, inverse, ks)
+    variance = np.diag(kernel(ASK, ASK, SCALE, WEIGHT, LENGTH, ADDITIVE)) - np.einsum("ij,jk,ik->i", ks, inverse, ks)
     likelihood = -y @ inverse @ y / 2 - np.linalg.slogdet(k)[1] / 2
     return {"mean": mean.tolist(), "variance": variance.tolist(), "likelihood": likelihood}
 
@@ -69,7 +73,7 @@ def classification(weight, scale):
 best = max(((classification(w, s), w, s) for w in (0.3, 1, 3) for s in (4, 16)), key=lambda t: t[0][0])
 print(json.dumps({
     "places": PLACES, "levels": LEVELS, "x": X.tolist(), "y": Y.tolist(), "noise": NOISE.tolist(), "ran": RAN.tolist(), "prior": PRIOR.tolist(),
-    "scale": SCALE, "weight": WEIGHT, "length": LENGTH, "variance": VAR, "ask": ASK.tolist(),
+    "scale": SCALE, "additive": ADDITIVE, "weight": WEIGHT, "length": LENGTH, "variance": VAR, "ask": ASK.tolist(),
     "regression": regression(),
     "classification": {"weight": best[1], "scale": best[2], "evidence": best[0][0], "probability": best[0][1]},
 }, indent=1))
