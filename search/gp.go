@@ -33,6 +33,7 @@ func (s gp) Suggest(p tuner.Problem, h tuner.History, ask tuner.Ask) (tuner.Prop
 	if err != nil {
 		return drawRandom(p, r, unwanted(p, h), "random: the model cannot be fitted")
 	}
+	b.classify()
 	if n := searched(p, h); n < s.screens {
 		if c, ok := b.screen(n, r); ok {
 			return b.proposal(c, tuner.KindScreen, fmt.Sprintf("screen %d of %d: far from what was tried", n+1, s.screens)), nil

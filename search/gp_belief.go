@@ -18,9 +18,10 @@ type belief struct {
 	seen      []sight
 	objective *gaussian.Regression   // of log(value), signed so that more is better; nil when nothing was measured
 	bounds    []*gaussian.Regression // of log(metric/limit), signed so that 0 and below is kept
-	kinds     []failureKind
-	hungry    []float64 // by parameter
-	oom       []sight   // trials that ran out of memory
+	kinds     []failureKind          // of lack of memory
+	rules     *rules                 // by which others fail
+	hungry    []float64              // by parameter
+	oom       []sight                // trials that ran out of memory
 
 	value  func([]int) (mean, variance float64)
 	broken []func([]int) (mean, variance float64)
@@ -37,7 +38,7 @@ type sight struct {
 	keeps float64 // probability that every bound is kept
 }
 
-// believe fits the models. It fails only where a matrix cannot be factorised.
+// believe fits the models of what a trial gives. It fails only where a matrix cannot be factorised.
 func (s gp) believe(p tuner.Problem, h tuner.History) (*belief, error) {
 	b := &belief{lattice: newLattice(p.Space), gpSettings: s.gpSettings, problem: p, history: h, refused: unwanted(p, h)}
 	b.hungry = make([]float64, len(b.params))
@@ -45,9 +46,7 @@ func (s gp) believe(p tuner.Problem, h tuner.History) (*belief, error) {
 		b.hungry[i] = p.Hungry[q.Name]
 	}
 	b.look()
-	dims := b.grid()
-	b.classify(dims)
-	if err := b.regress(dims); err != nil {
+	if err := b.regress(b.grid()); err != nil {
 		return nil, err
 	}
 	b.rank()

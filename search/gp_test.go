@@ -59,6 +59,7 @@ func believed(t *testing.T, p tuner.Problem, h tuner.History) *belief {
 	if err != nil {
 		t.Fatal(err)
 	}
+	b.classify()
 	return b
 }
 
