@@ -190,7 +190,7 @@ func TestLeaderIsNoLuckyShot(t *testing.T) {
 	surface := searchtest.TwoEngines()
 	goal := surface.Problem.Goal
 	sumMeasured, sumModel, apart := 0.0, 0.0, 0
-	for seed := range uint64(20) {
+	for seed := range uint64(100) {
 		r := source(tuner.Ask{Seed: seed})
 		noisy := surface
 		noisy.Truth = func(p space.Point) tuner.Outcome {
@@ -211,7 +211,7 @@ func TestLeaderIsNoLuckyShot(t *testing.T) {
 			apart++
 		}
 	}
-	t.Logf("the model's leader is truly %.2f %% better than the highest measurement, and another one in %d of 20 studies", 100*(sumModel-sumMeasured)/20, apart)
+	t.Logf("the model's leader is truly %.2f %% better than the highest measurement, and another one in %d of 100 studies", 100*(sumModel-sumMeasured)/100, apart)
 	if apart == 0 || sumModel <= sumMeasured {
 		t.Error("the model's leader is no better than the highest measurement")
 	}
