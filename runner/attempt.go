@@ -25,6 +25,8 @@ type attempt struct {
 	*Runner
 	trial    tuner.Trial
 	plan     Plan
+	Traffic                       // that is being sent, or was sent last
+	before   []*tuner.Measurement // what the workloads before it gave
 	observe  func(tuner.Partial) tuner.Verdict
 	folder   string // of the log, below Logs
 	name     string // under which the server serves the model: nobody else's
@@ -88,7 +90,7 @@ func (a *attempt) run(ctx context.Context) (engine.Finding, error) {
 	why := a.awaitReady(ctx)
 	var result load.Result
 	if why == nil {
-		result, why = a.serve(ctx)
+		result, why = a.serveAll(ctx)
 	}
 	lines := a.server.Lines() // before the lines of a stop that is not its own
 	gone := closed(a.server.Done())

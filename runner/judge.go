@@ -39,7 +39,7 @@ func (a *attempt) judge(ctx context.Context, why error, result load.Result, line
 		return engine.Finding{}, fmt.Errorf("measuring trial %d: %w", a.trial.Number, why)
 	}
 	if result.Clock == metric.Law {
-		a.out.Cost = result.Elapsed
+		a.out.Cost += result.Elapsed
 	}
 	switch result.Ending {
 	case load.Stopped:
@@ -54,7 +54,9 @@ func (a *attempt) judge(ctx context.Context, why error, result load.Result, line
 func (a *attempt) stop(reason string, result load.Result) {
 	a.out.Kind, a.out.Phase, a.out.Evidence, a.out.Share = tuner.Stopped, a.phase, a.hidden.redact(reason), result.Share
 	if len(result.Records) > 0 {
-		a.out.Measured = a.measurement(result)
+		a.out.Measured = a.sofar(a.measurement(result))
+	} else {
+		a.out.Measured = a.sofar(nil)
 	}
 }
 
@@ -64,11 +66,12 @@ func (a *attempt) stop(reason string, result load.Result) {
 func (a *attempt) cutShort(result load.Result, lines []string) engine.Finding {
 	a.stop(result.Stopped, result)
 	v := a.verdict
-	if v.Rule == "" || a.out.Measured == nil {
+	m := a.out.Measured.Of(a.Workload.Name)
+	if v.Rule == "" || m == nil {
 		return engine.Finding{}
 	}
 	a.out.Signature, a.out.Share = v.Rule, v.Share
-	a.out.Measured.Share, a.out.Measured.Metrics = v.Share, v.Expected
+	m.Share, m.Metrics = v.Share, v.Expected
 	if n := len(result.Records); float64(n-ownFailures(result.Records))/float64(n) >= a.Gate {
 		return engine.Finding{}
 	}
@@ -115,6 +118,7 @@ func (a *attempt) ended(why error, result load.Result, lines []string) engine.Fi
 		f.Phase = phase
 	}
 	a.fail(f.Phase, f.Reason, f.Signature, f.Evidence, f.Hint)
+	a.out.Measured = a.sofar(nil)
 	return f
 }
 
@@ -143,7 +147,7 @@ func unexplained(why error, lines []string) engine.Finding {
 // weigh judges a benchmark that came to its end: first what share of it succeeded, then whether its figures can be believed.
 func (a *attempt) weigh(result load.Result, lines []string) engine.Finding {
 	m := a.measurement(result)
-	a.out.Measured = m
+	a.out.Measured = a.sofar(m)
 	rate := m.Metrics["success_rate"]
 	if result.Ending == load.WallLimit && rate < a.Gate {
 		a.fail(tuner.PhaseBench, tuner.ReasonInfeasible, signatureLimit,

@@ -172,7 +172,7 @@ func TestInterrupted(t *testing.T) {
 // TestStopped: an observer's verdict ends the benchmark, with what was measured.
 func TestStopped(t *testing.T) {
 	r := newTrial(t, "vllm", "--clock", "law")
-	r.config.Workload.Rate, r.config.Workload.Requests = 2, 60
+	r.config.Traffic[0].Workload.Rate, r.config.Traffic[0].Workload.Requests = 2, 60
 	r.observe = func(p tuner.Partial) tuner.Verdict {
 		return tuner.Verdict{Stop: p.Phase == tuner.PhaseBench && p.Done >= 10, Reason: "hopeless"}
 	}
@@ -199,7 +199,7 @@ func TestCutShort(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newTrial(t, "vllm", strings.Fields(c.words)...)
-			r.config.Workload.Rate, r.config.Workload.Requests = 4, 60
+			r.config.Traffic[0].Workload.Rate, r.config.Traffic[0].Workload.Requests = 4, 60
 			streamed := 0
 			r.observe = func(p tuner.Partial) tuner.Verdict {
 				if p.Phase != tuner.PhaseBench || p.Elapsed < 4*time.Second {

@@ -78,9 +78,12 @@ func (b *belief) regress(dims []gaussian.Dim) error {
 		if !s.ran || !ok {
 			continue
 		}
-		noise := noiseOfShare(m.Share)
+		noise := noiseOfShare(goal.Share(m))
 		values[0] = append(values[0], gaussian.Observation{Point: s.cell, Value: logObjective(goal, v), Noise: noise})
 		for i, violation := range goal.Violations(m) {
+			if math.IsNaN(violation) {
+				continue // its workload was not measured
+			}
 			violation = math.Max(-violationMost, math.Min(violationMost, violation))
 			values[1+i] = append(values[1+i], gaussian.Observation{Point: s.cell, Value: violation, Noise: noise})
 		}
@@ -90,6 +93,9 @@ func (b *belief) regress(dims []gaussian.Dim) error {
 	}
 	values[0] = clipLow(append(values[0], b.recalled()...))
 	for i, data := range values {
+		if len(data) == 0 {
+			continue // a guard that nothing was measured on
+		}
 		g, err := gaussian.Regress(dims, data)
 		if err == nil {
 			g, err = b.pretend(g, data)

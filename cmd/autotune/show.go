@@ -159,7 +159,7 @@ func (o *opened) view(t tuner.Trial) trialView {
 	v := trialView{Number: t.Number, Origin: t.Origin, Kind: c.Kind, Engine: t.Point.Engine(), Point: t.Point.Map(), Unit: metric.Unit(o.problem.Goal.Metric),
 		Feasible: o.problem.Goal.Feasible(t), Phase: c.Phase, Reason: c.Reason, Signature: c.Signature, Evidence: c.Evidence, Hint: c.Hint, Rule: c.Rule, Share: c.Share,
 		Warnings: c.Warnings, Argv: c.Run.Argv, Env: c.Run.Env, Version: c.Run.EngineVersion, Facts: c.Run.Facts, Resolved: c.Run.Resolved, Log: c.Run.Log,
-		Why: t.Proposal.Why, Proposal: viewProposal(t), Started: t.Started, Stale: t.Stale, Outside: t.Outside, Foreign: t.Foreign}
+		Why: t.Proposal.Why, Proposal: viewProposal(o.problem.Goal, t), Started: t.Started, Stale: t.Stale, Outside: t.Outside, Foreign: t.Foreign}
 	if value, ok := o.problem.Goal.Value(c.Measured); ok {
 		v.Value = &value
 	}

@@ -118,6 +118,10 @@ func Ended(p tuner.Problem, n int) tuner.Trial {
 	default:
 		o.Kind = tuner.Measured
 		o.Measured, o.Warnings = measurement(r), []string{"a warning", "another"}
+		if r.IntN(2) == 0 { // a study of several workloads
+			o.Measured.Also = []*tuner.Measurement{measurement(r), measurement(r)}
+			o.Measured.Also[0].Workload, o.Measured.Also[1].Workload = "chat", "guard"
+		}
 	}
 	return t
 }
@@ -155,7 +159,12 @@ func Records(r *rand.Rand, n int) []metric.Record {
 func Stored(t tuner.Trial) tuner.Trial {
 	if m := t.Outcome.Measured; m != nil {
 		kept := *m
-		kept.Records = nil
+		kept.Records, kept.Also = nil, nil
+		for _, also := range m.Also {
+			also := *also
+			also.Records = nil
+			kept.Also = append(kept.Also, &also)
+		}
 		t.Outcome.Measured = &kept
 	}
 	return t

@@ -164,10 +164,11 @@ func nearest(g tuner.Goal, h tuner.History, kind tuner.Kind) *tuner.Trial {
 func Misses(g tuner.Goal, meas *tuner.Measurement) []string {
 	var out []string
 	for _, b := range g.SubjectTo {
-		if b.Violation(*meas) <= 0 {
+		of := meas.Of(b.Workload)
+		if of == nil || b.Violation(meas) <= 0 {
 			continue
 		}
-		v, ok := meas.Metrics[b.Metric]
+		v, ok := of.Metrics[b.Metric]
 		switch {
 		case !ok:
 			out = append(out, b.String()+" (not measured)")
