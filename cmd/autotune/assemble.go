@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"autotune/runner"
 	"autotune/runner/engine"
 	"autotune/space"
 	"autotune/tuner"
@@ -20,7 +21,9 @@ type inputs struct {
 	Sampler  string      `json:"sampler,omitempty"` // that the study began with
 	Rehearse bool        `json:"rehearse,omitempty"`
 	Noise    float64     `json:"noise,omitempty"` // of a rehearsal
-	FileHash string      `json:"file_hash,omitempty"`
+	FileHash string      `json:"file_hash,omitempty"` // of the first workload's dataset file
+	// FileHashes are those of the further workloads' files, by the workload's name.
+	FileHashes map[string]string `json:"file_hashes,omitempty"`
 	Earlier  []earlier   `json:"earlier,omitempty"` // the studies that this one started from
 	RunOn    bool        `json:"run_on,omitempty"`  // a person has raised the budget after the stop rule had ended the study: it ends it no more
 }
@@ -97,9 +100,12 @@ func (a *assembly) checkFlags(e studyfile.Engine, d *engine.Definition) studyfil
 func (a *assembly) makeProblem() error {
 	var constraints []space.Constraint
 	var rewrites []space.Rewrite
-	w := a.spec.Workload
+	longest := 0 // request, in tokens
+	for _, t := range a.spec.Traffic {
+		longest = max(longest, t.InputTokens+t.OutputTokens)
+	}
 	for _, e := range a.spec.Engines {
-		c, r := a.engines[e.Name].Rules(a.inputs.Host, engine.Model{}, w.InputTokens+w.OutputTokens)
+		c, r := a.engines[e.Name].Rules(a.inputs.Host, engine.Model{}, longest)
 		constraints, rewrites = append(constraints, c...), append(rewrites, r...)
 	}
 	resolved := a.spec.Resolve(func(name, flag string) (space.Value, bool) {
@@ -131,6 +137,29 @@ func (a *assembly) model(p space.Point) string {
 		return v.String()
 	}
 	return a.spec.Models[0]
+}
+
+// hashFiles keeps the hashes of the workloads' files.
+func (in *inputs) hashFiles(traffic []runner.Traffic) {
+	for i, t := range traffic {
+		switch {
+		case i == 0:
+			in.FileHash = t.FileHash
+		case t.FileHash != "":
+			if in.FileHashes == nil {
+				in.FileHashes = map[string]string{}
+			}
+			in.FileHashes[t.Workload.Name] = t.FileHash
+		}
+	}
+}
+
+// fileHash is the hash of a workload's file when the study began; empty when it has none.
+func (in inputs) fileHash(s *studyfile.Spec, workload string) string {
+	if workload == s.Workload.Name {
+		return in.FileHash
+	}
+	return in.FileHashes[workload]
 }
 
 func (in inputs) encode() []byte {

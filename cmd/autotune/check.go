@@ -18,6 +18,7 @@ import (
 	"autotune/runner/deploy"
 	"autotune/runner/engine"
 	"autotune/tuner/studyfile"
+	"autotune/tuner/workload"
 )
 
 type checkOptions struct {
@@ -128,8 +129,10 @@ func checkAssembly(a *assembly) checkReport {
 	for _, e := range a.recalled {
 		r.Earlier = append(r.Earlier, e.String())
 	}
-	if w := datasetWarning(a); w != "" {
-		r.Warnings = append(r.Warnings, w)
+	for _, t := range a.spec.Traffic {
+		if w := datasetWarning(a.datasetPath(t.Spec)); w != "" {
+			r.Warnings = append(r.Warnings, w)
+		}
 	}
 	r.Warnings = append(r.Warnings, a.missingPrograms()...)
 	if r.Exact && r.Points == 0 {
@@ -139,8 +142,7 @@ func checkAssembly(a *assembly) checkReport {
 }
 
 // datasetWarning says that the dataset's file cannot be read.
-func datasetWarning(a *assembly) string {
-	path := a.datasetPath()
+func datasetWarning(path string) string {
 	if path == "" {
 		return ""
 	}
@@ -157,9 +159,9 @@ func datasetWarning(a *assembly) string {
 	return ""
 }
 
-// datasetPath is where the workload's file lies, relative paths seen from the spec's folder; empty when it has none.
-func (a *assembly) datasetPath() string {
-	path := a.spec.Workload.Path
+// datasetPath is where a workload's file lies, relative paths seen from the spec's folder; empty when it has none.
+func (a *assembly) datasetPath(w workload.Spec) string {
+	path := w.Path
 	if path == "" || filepath.IsAbs(path) {
 		return path
 	}

@@ -39,7 +39,7 @@ func (w *world) newRunner(s *opened, at sitting) (*runner.Runner, error) {
 	return runner.New(runner.Config{
 		Place:    here,
 		Plan:     func(t tuner.Trial) (runner.Plan, error) { return s.plan(t), nil },
-		Workload: s.spec.Workload, Rows: at.dataset.rows, Requests: at.dataset.requests, FileHash: s.inputs.FileHash,
+		Traffic:  at.traffic,
 		Gate: s.spec.Gate, Timeouts: runner.Timeouts{Start: t.Start, Silence: t.Silence, Stop: t.Stop, Hang: t.Hang}, GPUs: s.spec.GPUs,
 		StudyID: s.study.UUID, Seed: s.spec.Seed, Logs: logFolder(at.path),
 		Environ: w.environ, Self: w.exe, Host: w.host, Now: w.now,

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"autotune/runner"
 	"autotune/runner/load"
 	"autotune/search"
 	"autotune/store"
@@ -15,38 +16,44 @@ import (
 	"autotune/tuner/workload"
 )
 
-// dataset is the workload's file, read once.
-type dataset struct {
-	rows     []workload.Row
-	hash     string
-	requests []workload.Request // in the place of rows, when a rehearsal has no file
+// readTraffic reads the workloads' files, in the order of the workloads.
+func (w *world) readTraffic(a *assembly) ([]runner.Traffic, error) {
+	var all []runner.Traffic
+	for _, t := range a.spec.Traffic {
+		traffic, err := w.readDataset(a, t.Spec)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, traffic)
+	}
+	return all, nil
 }
 
-// readDataset reads the workload's file. A rehearsal without the file goes by the published statistics of its lengths, and says so.
-func (w *world) readDataset(a *assembly) (dataset, error) {
-	path := a.datasetPath()
+// readDataset reads one workload's file. A rehearsal without the file goes by the published statistics of its lengths, and says so.
+func (w *world) readDataset(a *assembly, spec workload.Spec) (runner.Traffic, error) {
+	path := a.datasetPath(spec)
 	if path == "" {
-		return dataset{}, nil
+		return runner.Traffic{Workload: spec}, nil
 	}
-	if warning := datasetWarning(a); warning != "" {
+	if warning := datasetWarning(path); warning != "" {
 		if a.inputs.Rehearse {
 			fmt.Fprintf(w.out, "The dataset file %s is missing: this rehearsal uses the published statistics of its lengths.\n", path)
-			requests, err := a.spec.Workload.ExpandLengths(workload.ShareGPTMeanInput, workload.ShareGPTMeanOutput)
-			return dataset{requests: requests}, err
+			requests, err := spec.ExpandLengths(workload.ShareGPTMeanInput, workload.ShareGPTMeanOutput)
+			return runner.Traffic{Workload: spec, Requests: requests}, err
 		}
-		return dataset{}, trying(usage("%s", warning), "download the file, correct the workload's path, or rehearse with --rehearse")
+		return runner.Traffic{}, trying(usage("%s", warning), "download the file, correct the workload's path, or rehearse with --rehearse")
 	}
 	rows, hash, err := load.LoadShareGPT(path)
 	if err != nil {
-		return dataset{}, &exitError{code: exitUsage, err: err}
+		return runner.Traffic{}, &exitError{code: exitUsage, err: err}
 	}
-	return dataset{rows: rows, hash: hash}, nil
+	return runner.Traffic{Workload: spec, Rows: rows, FileHash: hash}, nil
 }
 
 // sitting is one call of run or resume.
 type sitting struct {
 	path         string
-	dataset      dataset
+	traffic      []runner.Traffic
 	acceptEngine bool
 }
 

@@ -104,8 +104,24 @@ var errorCases = []struct {
 		`7:6: workloads.w.path: is missing; allowed: the file with the conversations`,
 	}},
 	{[]string{`  w: {dataset: random, input_tokens: 128, output_tokens: 32, requests: 10, role: guard, max_regression: 10%}`}, []string{
-		`7:76: workloads.w.role: not available in this version: several workloads, some of them guards`,
-		`7:89: workloads.w.max_regression: not available in this version: guards`,
+		`7:3: workloads: every workload is a guard: nothing is left to tune for; allowed: one with role: target`,
+	}},
+	{[]string{`  w: {dataset: random, input_tokens: 128, output_tokens: 32, requests: 10, max_regression: 10%}`}, []string{
+		`7:76: workloads.w.max_regression: has no meaning here: only a guard has it; allowed: role: guard`,
+	}},
+	{[]string{"  w: {dataset: random, input_tokens: 128, output_tokens: 32, requests: 10}\n  g: {dataset: random, input_tokens: 8, output_tokens: 8, requests: 10, role: guard, weight: 2}"}, []string{
+		`8:3: workloads.g.max_regression: is missing; allowed: what a winner may lose on this guard, such as 10%`,
+		`8:86: workloads.g.weight: has no meaning here: the objective is about targets alone`,
+	}},
+	{[]string{"  w: {dataset: random, input_tokens: 128, output_tokens: 32, requests: 10}\n  g: {dataset: random, input_tokens: 8, output_tokens: 8, requests: 10, role: guard, max_regression: 100%}"}, []string{
+		`8:102: workloads.g.max_regression: not a share: found 100%; allowed: a share of the reference's value from 0 to below 1, such as 10% or 0.1`,
+	}},
+	{[]string{"  w: {dataset: random, input_tokens: 128, output_tokens: 32, requests: 10}\n  v: {dataset: random, input_tokens: 8, output_tokens: 1, requests: 10}", `objective: {minimize: w.p95_tpot}`}, []string{
+		`4:23: objective.minimize: the objective is the metric over every target, not on one workload: found w.p95_tpot; allowed: p95_tpot, and role: guard for the workloads that are no target`,
+	}},
+	{[]string{"  w: {dataset: random, input_tokens: 128, output_tokens: 32, requests: 10}\n  v: {dataset: random, input_tokens: 8, output_tokens: 1, requests: 10}", `objective: {maximize: request_throughput, subject_to: ["p95_tpot <= 1s", "w.retained >= 0.9"]}`}, []string{
+		`4:57: objective.subject_to[0]: undefined: workload v asks for 1 output token, and no time passes between tokens: found p95_tpot`,
+		`4:75: objective.subject_to[1]: a guard is bounded by its own key: found retained; allowed: max_regression: 10% on the workload`,
 	}},
 	{[]string{`  w: {dataset: random, input_tokens: 128, output_tokens: 1, requests: 10}`, `objective: {minimize: p95_tpot}`}, []string{
 		`4:23: objective.minimize: undefined: workload w asks for 1 output token, and no time passes between tokens: found p95_tpot`,
@@ -315,7 +331,7 @@ var errorCases = []struct {
 		`16:10: records: unknown word: found some; allowed: full, requests`,
 	}},
 	{[]string{`guards: {x: 1}`}, []string{
-		`16:1: guards: not available in this version: guards; a workload says role: guard`,
+		`16:1: guards: not available in this version: a list of guards; a workload says role: guard and max_regression: 10%`,
 	}},
 	{[]string{`verify: true`}, []string{
 		`16:1: verify: unknown key; allowed: name, model, gpus, objective, gate, workloads, engines, require, recipes, reference, search, budget, timeouts, records, bench`,

@@ -20,7 +20,7 @@ func DiffText(old, now *Spec) []string {
 	d.word("objective", string(old.Goal.Direction)+" "+old.Goal.Metric, string(now.Goal.Direction)+" "+now.Goal.Metric)
 	d.list("objective.subject_to", bounds(old.Goal), bounds(now.Goal))
 	d.word("gate.success_rate", fmt.Sprint(old.Gate), fmt.Sprint(now.Gate))
-	d.workload(old, now)
+	d.workloads(old, now)
 	d.engines(old, now)
 	d.list("require", ruleTexts(old.Require), ruleTexts(now.Require))
 	d.list("recipes", recipeTexts(old.Recipes), recipeTexts(now.Recipes))
@@ -131,11 +131,18 @@ func without(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return slices.Contains(b, s) })
 }
 
-func (d *differ) workload(old, now *Spec) {
-	a, b := old.Workload, now.Workload
-	if a.Name != b.Name {
-		d.say("workloads: was %s, is %s", a.Name, b.Name)
+func (d *differ) workloads(old, now *Spec) {
+	d.list("workloads", old.workloadNames(), now.workloadNames())
+	for _, a := range old.Traffic {
+		for _, b := range now.Traffic {
+			if a.Name == b.Name {
+				d.workload(a, b)
+			}
+		}
 	}
+}
+
+func (d *differ) workload(a, b Traffic) {
 	key := "workloads." + b.Name + "."
 	field := func(name string, x, y any) { d.word(key+name, fmt.Sprint(x), fmt.Sprint(y)) }
 	field("dataset", a.Dataset, b.Dataset)
@@ -149,6 +156,7 @@ func (d *differ) workload(old, now *Spec) {
 	field("warmup", a.Warmup, b.Warmup)
 	field("endpoint", a.Endpoint, b.Endpoint)
 	field("request_limit", limit(a.RequestLimit), limit(b.RequestLimit))
+	field("role", a.text(), b.text())
 	field("wall_limit", limit(a.WallLimit), limit(b.WallLimit))
 }
 

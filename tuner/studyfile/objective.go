@@ -51,8 +51,12 @@ func (r *reader) goal(s *Spec, n *node, p path) {
 	if !ok {
 		return
 	}
-	_, d, ok := r.metric(s, n, p, text, 0)
+	workload, d, ok := r.metric(s, n, p, text, 0)
 	if !ok {
+		return
+	}
+	if workload != "" && (len(s.Goal.Targets) > 0 || s.Goal.Guarded(workload)) {
+		r.fail(n, p, "the objective is the metric over every target, not on one workload", d.Name+", and role: guard for the workloads that are no target")
 		return
 	}
 	s.Goal.Metric = d.Name
@@ -69,11 +73,15 @@ func (r *reader) goal(s *Spec, n *node, p path) {
 func (r *reader) metric(s *Spec, n *node, p path, name string, from int) (workload string, d metric.Definition, ok bool) {
 	workload, name, qualified := cutLast(name)
 	at := n.placeOf(from)
-	if qualified && workload != s.Workload.Name {
-		r.failAt(at, p, FieldError{Problem: "no workload is called so", Found: workload, Allowed: s.Workload.Name, Near: nearest(workload, []string{s.Workload.Name})})
+	if names := s.workloadNames(); qualified && !slices.Contains(names, workload) {
+		r.failAt(at, p, FieldError{Problem: "no workload is called so", Found: workload, Allowed: strings.Join(names, ", "), Near: nearest(workload, names)})
 		return workload, d, false
 	}
 	d, ok = metric.Lookup(name)
+	if d.Relative {
+		r.failAt(at, p, FieldError{Problem: "a guard is bounded by its own key", Found: name, Allowed: "max_regression: 10% on the workload"})
+		return workload, d, false
+	}
 	if !ok {
 		r.failAt(at, p, FieldError{
 			Problem: "the bench does not measure this", Found: name, Near: metric.Near(name),
@@ -81,17 +89,19 @@ func (r *reader) metric(s *Spec, n *node, p path, name string, from int) (worklo
 		})
 		return workload, d, false
 	}
-	if problem := undefined(s, d.Name); problem != "" {
-		r.failAt(at, p, FieldError{Problem: problem, Found: name})
-		return workload, d, false
+	for _, t := range s.meant(workload) {
+		if problem := undefined(s, t, d.Name); problem != "" {
+			r.failAt(at, p, FieldError{Problem: problem, Found: name})
+			return workload, d, false
+		}
 	}
 	return workload, d, true
 }
 
 // undefined says why a metric has no value in a study; empty when it has one.
-func undefined(s *Spec, name string) string {
-	if s.Workload.OutputTokens == 1 && (strings.HasSuffix(name, "_tpot") || strings.HasSuffix(name, "_itl")) {
-		return fmt.Sprintf("undefined: workload %s asks for 1 output token, and no time passes between tokens", s.Workload.Name)
+func undefined(s *Spec, t Traffic, name string) string {
+	if t.OutputTokens == 1 && (strings.HasSuffix(name, "_tpot") || strings.HasSuffix(name, "_itl")) {
+		return fmt.Sprintf("undefined: workload %s asks for 1 output token, and no time passes between tokens", t.Name)
 	}
 	if s.GPUs == 0 && strings.HasSuffix(name, "_per_gpu") {
 		return "undefined: the study has no GPUs (gpus: 0)"
@@ -157,13 +167,28 @@ func (r *reader) bound(s *Spec, n *node, p path) {
 		return
 	}
 	b.Limit = limit
-	if slices.ContainsFunc(s.Goal.SubjectTo, func(o tuner.Bound) bool {
-		return o.Metric == b.Metric && o.Op == b.Op && o.Workload == b.Workload
-	}) {
-		r.fail(n, p, fmt.Sprintf("%s %s is bounded twice", d.Name, b.Op), "")
-		return
+	for _, b := range s.each(b) {
+		if slices.ContainsFunc(s.Goal.SubjectTo, func(o tuner.Bound) bool {
+			return o.Metric == b.Metric && o.Op == b.Op && o.Workload == b.Workload
+		}) {
+			r.fail(n, p, fmt.Sprintf("%s %s is bounded twice", b.Name(), b.Op), "")
+			return
+		}
+		s.Goal.SubjectTo = append(s.Goal.SubjectTo, b)
 	}
-	s.Goal.SubjectTo = append(s.Goal.SubjectTo, b)
+}
+
+// each gives a bound that names no workload to every one of several targets.
+func (s *Spec) each(b tuner.Bound) []tuner.Bound {
+	if b.Workload != "" || len(s.Goal.Targets) == 0 {
+		return []tuner.Bound{b}
+	}
+	var out []tuner.Bound
+	for _, t := range s.Goal.Targets {
+		b.Workload = t.Workload
+		out = append(out, b)
+	}
+	return out
 }
 
 // parseLimit reads a limit in a metric's base unit: a plain number, or one with a unit.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -87,7 +86,7 @@ func (r *reader) spec(s *Spec, root *node) {
 		field{name: "timeouts", read: r.timeouts(&s.Timeouts)},
 		field{name: "records", read: r.oneOf(&s.Records, RecordsFull, RecordsRequests)},
 		field{name: "bench", read: r.bench},
-		field{name: "guards", lacks: "guards; a workload says role: guard"},
+		field{name: "guards", lacks: "a list of guards; a workload says role: guard and max_regression: 10%"},
 		field{name: "confirm", lacks: "measuring the best few again"},
 	)
 	r.once("sampler", "seed")
@@ -106,6 +105,7 @@ func (r *reader) spec(s *Spec, root *node) {
 	if objective != nil {
 		r.objective(s, objective)
 	}
+	s.guard()
 	if engines != nil {
 		r.engines(s, engines, require, recipes)
 	}
@@ -236,12 +236,4 @@ func (s *Spec) Place(keys ...string) (line, column int) {
 func (s *Spec) Fault(problem string, keys ...string) FieldError {
 	line, column := s.Place(keys...)
 	return FieldError{File: s.Source, Line: line, Column: column, Key: path(keys).String(), Problem: problem}
-}
-
-// DatasetPath is the path of the workload's dataset file, seen from where Source is seen from; empty when it has none.
-func (s *Spec) DatasetPath() string {
-	if s.Workload.Path == "" || filepath.IsAbs(s.Workload.Path) {
-		return s.Workload.Path
-	}
-	return filepath.Join(filepath.Dir(s.Source), s.Workload.Path)
 }

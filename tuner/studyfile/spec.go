@@ -24,7 +24,10 @@ type Spec struct {
 	Goal tuner.Goal
 	// Gate is the success rate, above 0 and at most 1, below which a trial has no score.
 	Gate float64
-	// Workload is the traffic. A relative dataset path is relative to the folder of the spec: see DatasetPath.
+	// Traffic are the workloads, in the order in which a trial measures them: targets, then guards. A relative dataset path is relative to the folder of
+	// the spec.
+	Traffic []Traffic
+	// Workload is the first of them.
 	Workload workload.Spec
 	// Engines in the order of the spec.
 	Engines []Engine

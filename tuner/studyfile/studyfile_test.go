@@ -78,8 +78,8 @@ func TestEveryKeyArrives(t *testing.T) {
 		Timeouts                                   studyfile.Timeouts
 		Workload                                   workload.Spec
 	}
-	got := plain{s.Name, s.Sampler, s.Reference, s.Records, s.DatasetPath(), s.Models, s.StartFrom, s.Stoppers, s.StopGain, s.GPUs, s.Goal, s.Gate, s.Seed, s.Budget, s.Timeouts, s.Workload}
-	want := plain{"full", "random", "sglang", studyfile.RecordsRequests, "dir/data.json", []string{"org/a", "org/b"}, []string{"a.db", "../b.db"}, studyfile.StoppersReport, 0.025, 8,
+	got := plain{s.Name, s.Sampler, s.Reference, s.Records, s.Workload.Path, s.Models, s.StartFrom, s.Stoppers, s.StopGain, s.GPUs, s.Goal, s.Gate, s.Seed, s.Budget, s.Timeouts, s.Workload}
+	want := plain{"full", "random", "sglang", studyfile.RecordsRequests, "data.json", []string{"org/a", "org/b"}, []string{"a.db", "../b.db"}, studyfile.StoppersReport, 0.025, 8,
 		tuner.Goal{Metric: "p50_latency", Direction: tuner.Minimize, SubjectTo: []tuner.Bound{
 			{Metric: "p95_ttft", Op: "<=", Limit: 90},
 			{Workload: "w", Metric: "success_rate", Op: ">=", Limit: 0.995},

@@ -8,7 +8,7 @@ import (
 
 var workloadName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,62}$`)
 
-// workloads reads the one workload of a study.
+// workloads reads the workloads of a study.
 func (r *reader) workloads(s *Spec, n *node) {
 	p := path{"workloads"}
 	const allowed = "a workload by its name: balanced: {dataset: random, ...}"
@@ -20,42 +20,37 @@ func (r *reader) workloads(s *Spec, n *node) {
 		r.fail(n, p, "no workload is given", allowed)
 		return
 	}
-	for i, e := range n.entries {
+	for _, e := range n.entries {
 		child := p.child(e.key)
 		if !workloadName.MatchString(e.key) {
 			r.failAt(e.at, child, FieldError{Problem: "not a workload's name", Allowed: "a letter, then letters, digits, dashes and underscores"})
 		}
 		r.places[child.id()] = e.at
-		w := r.workload(e.key, e.value, child)
-		if i == 0 {
-			s.Workload = w
-		} else {
-			r.failAt(e.at, child, FieldError{Problem: "not available in this version: several workloads", Allowed: "one workload"})
-		}
+		t := Traffic{Role: RoleTarget, Weight: 1}
+		t.Spec = r.workload(e.key, e.value, child, r.role(&t)...)
+		s.Traffic = append(s.Traffic, t)
 	}
+	r.roles(s, n)
 }
 
-// workload reads one workload and completes it.
-func (r *reader) workload(name string, n *node, p path) workload.Spec {
+// workload reads one workload and completes it; further keys are read too.
+func (r *reader) workload(name string, n *node, p path, further ...field) workload.Spec {
 	w := workload.Spec{Name: name, Seed: DefaultSeed, Warmup: -1, Endpoint: workload.Completions, WallLimit: DefaultWallLimit}
 	const tokens, requests = 16 << 20, 10_000_000
-	r.fields(n, p,
-		field{name: "dataset", read: r.oneOf(&w.Dataset, workload.Random, workload.ShareGPT), need: "random or sharegpt"},
-		field{name: "path", read: func(n *node, p path) { w.Path, _ = r.word(n, p, "the path of a file") }},
-		field{name: "input_tokens", read: r.integer(&w.InputTokens, 1, tokens)},
-		field{name: "output_tokens", read: r.integer(&w.OutputTokens, 1, tokens)},
-		field{name: "requests", read: r.integer(&w.Requests, 1, requests), need: "how many requests a measurement has"},
-		field{name: "rate", read: r.number(&w.Rate, 0, 1e6, false, "requests a second, at most 1000000; 0, or no rate: all at once")},
-		field{name: "max_concurrency", read: r.integer(&w.MaxConcurrency, 0, 1_000_000)},
-		field{name: "seed", read: r.seed(&w.Seed)},
-		field{name: "warmup", read: r.integer(&w.Warmup, 0, requests)},
-		field{name: "endpoint", read: r.oneOf(&w.Endpoint, workload.Completions, workload.Chat)},
-		field{name: "request_limit", read: r.duration(&w.RequestLimit, true)},
-		field{name: "wall_limit", read: r.duration(&w.WallLimit, true)},
-		field{name: "role", lacks: "several workloads, some of them guards"},
-		field{name: "max_regression", lacks: "guards"},
-		field{name: "weight", lacks: "several workloads"},
-	)
+	r.fields(n, p, append([]field{
+		{name: "dataset", read: r.oneOf(&w.Dataset, workload.Random, workload.ShareGPT), need: "random or sharegpt"},
+		{name: "path", read: func(n *node, p path) { w.Path, _ = r.word(n, p, "the path of a file") }},
+		{name: "input_tokens", read: r.integer(&w.InputTokens, 1, tokens)},
+		{name: "output_tokens", read: r.integer(&w.OutputTokens, 1, tokens)},
+		{name: "requests", read: r.integer(&w.Requests, 1, requests), need: "how many requests a measurement has"},
+		{name: "rate", read: r.number(&w.Rate, 0, 1e6, false, "requests a second, at most 1000000; 0, or no rate: all at once")},
+		{name: "max_concurrency", read: r.integer(&w.MaxConcurrency, 0, 1_000_000)},
+		{name: "seed", read: r.seed(&w.Seed)},
+		{name: "warmup", read: r.integer(&w.Warmup, 0, requests)},
+		{name: "endpoint", read: r.oneOf(&w.Endpoint, workload.Completions, workload.Chat)},
+		{name: "request_limit", read: r.duration(&w.RequestLimit, true)},
+		{name: "wall_limit", read: r.duration(&w.WallLimit, true)},
+	}, further...)...)
 	r.dataset(w, n, p)
 	if w.Warmup < 0 {
 		w.Warmup = min(DefaultWarmup, w.Requests)
