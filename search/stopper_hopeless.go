@@ -61,7 +61,11 @@ func (s stopper) hopeless(p tuner.Problem, h tuner.History, now tuner.Partial) s
 	if !ok {
 		return ""
 	}
-	bound, whole, ok := s.reach(p.Goal, best.Of(now.Workload), now)
+	like := best
+	if len(p.Goal.Targets) > 0 {
+		like = best.Of(now.Workload)
+	}
+	bound, whole, ok := s.reach(p.Goal, like, now)
 	if !ok || !(bound > 0) {
 		return ""
 	}

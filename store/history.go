@@ -170,7 +170,7 @@ func (d *DB) recordsOf(ctx context.Context, number int, which string, args ...an
 	var blob []byte
 	err := d.read(ctx, fmt.Sprintf("reading the requests of trial %d", number), func(q queries) error {
 		err := q.QueryRowContext(ctx, `SELECT r.codec, r.records FROM trials t JOIN autotune_trial a USING (trial_id)
-			JOIN autotune_measurement m ON m.run_id = a.run_id JOIN autotune_records r USING (measurement_id) WHERE t.number = ? AND `+which,
+			JOIN autotune_measurement m ON m.run_id = a.run_id JOIN autotune_records r ON r.measurement_id = m.measurement_id WHERE t.number = ? AND `+which,
 			append([]any{number}, args...)...).Scan(&codec, &blob)
 		if err == sql.ErrNoRows {
 			return nil

@@ -20,12 +20,12 @@ type inputs struct {
 	Host     engine.Host `json:"host"`
 	Sampler  string      `json:"sampler,omitempty"` // that the study began with
 	Rehearse bool        `json:"rehearse,omitempty"`
-	Noise    float64     `json:"noise,omitempty"` // of a rehearsal
+	Noise    float64     `json:"noise,omitempty"`     // of a rehearsal
 	FileHash string      `json:"file_hash,omitempty"` // of the first workload's dataset file
 	// FileHashes are those of the further workloads' files, by the workload's name.
 	FileHashes map[string]string `json:"file_hashes,omitempty"`
-	Earlier  []earlier   `json:"earlier,omitempty"` // the studies that this one started from
-	RunOn    bool        `json:"run_on,omitempty"`  // a person has raised the budget after the stop rule had ended the study: it ends it no more
+	Earlier    []earlier         `json:"earlier,omitempty"` // the studies that this one started from
+	RunOn      bool              `json:"run_on,omitempty"`  // a person has raised the budget after the stop rule had ended the study: it ends it no more
 }
 
 // assembly is a study ready to be looked at or run.

@@ -34,7 +34,8 @@ func newShow(w *world) *cobra.Command {
 what the model predicted before it was measured, or why it failed.
 --definitions prints what each metric means and its formula. --recompute computes the metrics again from the stored requests.
 
-With --json: an object, or a list of objects, of number, origin, kind, engine, point (parameter to value, null is default), value, unit, metrics, phase, reason,
+With --json: an object, or a list of objects, of number, origin, kind, engine, point (parameter to value, null is default), value, unit, metrics, also (metrics of
+further workloads by name), phase, reason,
 signature, evidence, hint, rule, share, warnings, argv, env, engine_version, facts, resolved, log, why, proposal (kind, p_run, gain, predicted: by metric its
 median, low and high ends of the interval, measured, inside), command, started, ended, stale, outside, foreign. These keys stay.` +
 			exitStatuses(statusDone, statusFailed, statusUsage),
@@ -120,38 +121,40 @@ func (o *opened) numbered(number int) (tuner.Trial, error) {
 
 // trialView is a trial for scripts. Its JSON keys are documented and stay.
 type trialView struct {
-	Number    int                    `json:"number"`
-	Origin    tuner.Origin           `json:"origin"`
-	Kind      tuner.Kind             `json:"kind"`
-	Engine    string                 `json:"engine"`
-	Point     map[string]space.Value `json:"point"`
-	Value     *float64               `json:"value"`
-	Unit      string                 `json:"unit"`
-	Feasible  bool                   `json:"feasible"`
-	Metrics   map[string]float64     `json:"metrics,omitempty"`
-	Clock     metric.Clock           `json:"clock,omitempty"`
-	Phase     tuner.Phase            `json:"phase,omitempty"`
-	Reason    tuner.Reason           `json:"reason,omitempty"`
-	Signature string                 `json:"signature,omitempty"`
-	Evidence  string                 `json:"evidence,omitempty"`
-	Hint      string                 `json:"hint,omitempty"`
-	Rule      string                 `json:"rule,omitempty"`
-	Share     float64                `json:"share,omitempty"` // of the run that was seen before it was, or would have been, cut short
-	Warnings  []string               `json:"warnings,omitempty"`
-	Argv      []string               `json:"argv,omitempty"`
-	Env       []string               `json:"env,omitempty"`
-	Version   string                 `json:"engine_version,omitempty"`
-	Facts     map[string]string      `json:"facts,omitempty"`
-	Resolved  json.RawMessage        `json:"resolved,omitempty"`
-	Log       string                 `json:"log,omitempty"`
-	Why       string                 `json:"why,omitempty"`
-	Proposal  proposalView           `json:"proposal"`
-	Command   string                 `json:"command,omitempty"`
-	Started   time.Time              `json:"started"`
-	Ended     *time.Time             `json:"ended"`
-	Stale     bool                   `json:"stale"`
-	Outside   bool                   `json:"outside"`
-	Foreign   bool                   `json:"foreign"`
+	Number   int                    `json:"number"`
+	Origin   tuner.Origin           `json:"origin"`
+	Kind     tuner.Kind             `json:"kind"`
+	Engine   string                 `json:"engine"`
+	Point    map[string]space.Value `json:"point"`
+	Value    *float64               `json:"value"`
+	Unit     string                 `json:"unit"`
+	Feasible bool                   `json:"feasible"`
+	Metrics  map[string]float64     `json:"metrics,omitempty"`
+	Clock    metric.Clock           `json:"clock,omitempty"`
+	// Also are the metrics of the study's further workloads, by the workload's name.
+	Also      map[string]map[string]float64 `json:"also,omitempty"`
+	Phase     tuner.Phase                   `json:"phase,omitempty"`
+	Reason    tuner.Reason                  `json:"reason,omitempty"`
+	Signature string                        `json:"signature,omitempty"`
+	Evidence  string                        `json:"evidence,omitempty"`
+	Hint      string                        `json:"hint,omitempty"`
+	Rule      string                        `json:"rule,omitempty"`
+	Share     float64                       `json:"share,omitempty"` // of the run that was seen before it was, or would have been, cut short
+	Warnings  []string                      `json:"warnings,omitempty"`
+	Argv      []string                      `json:"argv,omitempty"`
+	Env       []string                      `json:"env,omitempty"`
+	Version   string                        `json:"engine_version,omitempty"`
+	Facts     map[string]string             `json:"facts,omitempty"`
+	Resolved  json.RawMessage               `json:"resolved,omitempty"`
+	Log       string                        `json:"log,omitempty"`
+	Why       string                        `json:"why,omitempty"`
+	Proposal  proposalView                  `json:"proposal"`
+	Command   string                        `json:"command,omitempty"`
+	Started   time.Time                     `json:"started"`
+	Ended     *time.Time                    `json:"ended"`
+	Stale     bool                          `json:"stale"`
+	Outside   bool                          `json:"outside"`
+	Foreign   bool                          `json:"foreign"`
 }
 
 func (o *opened) view(t tuner.Trial) trialView {
@@ -163,8 +166,15 @@ func (o *opened) view(t tuner.Trial) trialView {
 	if value, ok := o.problem.Goal.Value(c.Measured); ok {
 		v.Value = &value
 	}
-	if c.Measured != nil {
-		v.Metrics, v.Clock = c.Measured.Metrics, c.Measured.Clock
+	for i, m := range c.Measured.All() {
+		if i == 0 {
+			v.Metrics, v.Clock = m.Metrics, m.Clock
+			continue
+		}
+		if v.Also == nil {
+			v.Also = map[string]map[string]float64{}
+		}
+		v.Also[m.Workload] = m.Metrics
 	}
 	if !t.Point.IsZero() && !t.Outside {
 		v.Command = deploy.Shell(o.export(t.Point))
@@ -244,17 +254,25 @@ func (o *opened) describe(t tuner.Trial) string {
 	for _, name := range slices.Sorted(maps.Keys(c.Run.Facts)) {
 		fmt.Fprintf(&b, "Fact      %s = %s\n", name, c.Run.Facts[name])
 	}
-	if c.Measured != nil {
-		fmt.Fprintf(&b, "Workload  %s, %s time, asked %s, sent %s\n", c.Measured.Workload, c.Measured.Clock, clip(c.Measured.Identity, 16), clip(c.Measured.Sent, 16))
-		if c.Measured.Share < 1 && c.Share > 0 {
+	for _, m := range c.Measured.All() {
+		fmt.Fprintf(&b, "Workload  %s%s, %s time, asked %s, sent %s\n", m.Workload, guarding(o.problem.Goal, m), m.Clock, clip(m.Identity, 16), clip(m.Sent, 16))
+		if m.Share < 1 && c.Share > 0 {
 			fmt.Fprintf(&b, "Expected  what the whole run would have come to, by its first %.0f %%; --recompute shows what had come\n", 100*c.Share)
 		}
-		writeMetrics(&b, c.Measured.Metrics)
+		writeMetrics(&b, m.Metrics)
 	}
 	if !t.Point.IsZero() && !t.Outside {
 		fmt.Fprintf(&b, "Command\n%s\n", strings.TrimRight(deploy.Shell(o.export(t.Point)), "\n"))
 	}
 	return b.String()
+}
+
+// guarding marks a guard.
+func guarding(g tuner.Goal, m *tuner.Measurement) string {
+	if g.Guarded(m.Workload) {
+		return " (guard)"
+	}
+	return ""
 }
 
 func writeMetrics(b *strings.Builder, metrics map[string]float64) {
@@ -265,22 +283,30 @@ func writeMetrics(b *strings.Builder, metrics map[string]float64) {
 	}
 }
 
-// recompute computes a trial's metrics again from its stored requests.
+// recompute computes a trial's metrics again from its stored requests, workload by workload.
 func (o *opened) recompute(ctx context.Context, out io.Writer, t tuner.Trial, asJSON bool) error {
-	records, err := o.db.Records(ctx, t.Number)
-	if err != nil {
-		return err
-	}
-	if records == nil {
-		return usage("trial %d has no stored requests", t.Number)
-	}
-	metrics := metric.Compute(records, o.spec.GPUs)
-	if asJSON {
-		return printJSON(out, metrics)
-	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Trial %d, computed again from %d requests\n", t.Number, len(records))
-	writeMetrics(&b, metrics)
-	_, err = io.WriteString(out, b.String())
+	all := map[string]map[string]float64{}
+	for _, m := range t.Outcome.Measured.All() {
+		records, err := o.db.RecordsOn(ctx, t.Number, m.Workload)
+		if err != nil {
+			return err
+		}
+		if records == nil {
+			continue
+		}
+		all[m.Workload] = metric.Compute(records, o.spec.GPUs)
+		fmt.Fprintf(&b, "Trial %d on %s, computed again from %d requests\n", t.Number, m.Workload, len(records))
+		writeMetrics(&b, all[m.Workload])
+	}
+	switch {
+	case len(all) == 0:
+		return usage("trial %d has no stored requests", t.Number)
+	case asJSON && len(t.Outcome.Measured.Also) == 0:
+		return printJSON(out, all[t.Outcome.Measured.Workload])
+	case asJSON:
+		return printJSON(out, all)
+	}
+	_, err := io.WriteString(out, b.String())
 	return err
 }

@@ -57,6 +57,17 @@ type Entry struct {
 	Engine  string                 `json:"engine"`
 	Flags   map[string]space.Value `json:"flags"`   // by the engine's own names; what is left at its default is not listed
 	Command string                 `json:"command"` // to paste into a shell
+	// Workloads are the values on each workload, when the study has several.
+	Workloads []WorkloadEntry `json:"workloads,omitempty"`
+}
+
+// WorkloadEntry is the objective's metric on one of several workloads.
+type WorkloadEntry struct {
+	Name  string  `json:"name"`
+	Guard bool    `json:"guard,omitempty"`
+	Value float64 `json:"value"`
+	// Retained is the share of the reference's value that a guard keeps.
+	Retained *float64 `json:"retained,omitempty"`
 }
 
 // Facts is what a model needs beside the problem and the history.
@@ -108,6 +119,15 @@ func entry(p tuner.Problem, r tuner.Ranked, f Facts) *Entry {
 	}
 	if f.Command != nil {
 		e.Command = f.Command(r.Trial)
+	}
+	if m := r.Trial.Outcome.Measured; len(p.Goal.Targets)+len(p.Goal.Guards) > 0 {
+		for _, m := range m.All() {
+			w := WorkloadEntry{Name: m.Workload, Guard: p.Goal.Guarded(m.Workload), Value: m.Metrics[p.Goal.Metric]}
+			if v, ok := m.Metrics[metric.Retained]; ok {
+				w.Retained = &v
+			}
+			e.Workloads = append(e.Workloads, w)
+		}
 	}
 	return e
 }
