@@ -39,6 +39,7 @@ type attempt struct {
 	since    time.Time // begin of the phase
 	ready    bool
 	grown    map[string]float64 // growth of the server's counters over the measurement
+	gauges   *metric.Gauges     // what the server said of itself meanwhile
 	verdict  tuner.Verdict      // what has ended the measurement early; zero for nothing
 	pace     []metric.Event     // generated tokens by report, and streamed their sum
 	streamed int

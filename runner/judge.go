@@ -171,7 +171,7 @@ func (a *attempt) measurement(result load.Result) *tuner.Measurement {
 		result.Records[i].Detail = a.hidden.redact(result.Records[i].Detail)
 	}
 	return &tuner.Measurement{Workload: a.Workload.Name, Identity: result.Identity, Sent: result.Sent, Clock: result.Clock, Share: result.Share,
-		Metrics: metric.Compute(result.Records, a.GPUs), Records: result.Records, ServerSide: a.grown}
+		Metrics: metric.Compute(result.Records, a.GPUs), Records: result.Records, ServerSide: a.grown, Gauges: a.gauges}
 }
 
 // lowSuccess is a server that refuses, or fails, more than the gate allows. What it or its log says decides whose fault that is.

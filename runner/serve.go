@@ -34,7 +34,7 @@ func (a *attempt) serveAll(ctx context.Context) (result load.Result, why error) 
 			if result.Clock == metric.Law {
 				a.out.Cost += result.Elapsed
 			}
-			a.grown, a.pace, a.streamed = nil, nil, 0
+			a.grown, a.gauges, a.pace, a.streamed = nil, nil, nil, 0
 		}
 		a.Traffic = t
 		if result, why = a.serve(ctx); why != nil || result.Ending != load.Complete || i == len(a.Runner.Traffic)-1 {
@@ -86,7 +86,7 @@ func (a *attempt) serve(parent context.Context) (load.Result, error) {
 	if word := options.Observe(load.Progress{Total: a.Workload.Requests}); word != "" {
 		return load.Result{Ending: load.Stopped, Stopped: word}, nil
 	}
-	result, err := load.Run(ctx, a.target, options)
+	result, err := a.measure(ctx, options, before)
 	if parent.Err() != nil {
 		return result, context.Cause(parent)
 	}
@@ -104,6 +104,20 @@ func (a *attempt) serve(parent context.Context) (load.Result, error) {
 	}
 	a.growth(ctx, before, result.Records)
 	return result, nil
+}
+
+// measure sends the workload, with an eye on what the server says of itself. In law time a second is over before it can be asked.
+func (a *attempt) measure(ctx context.Context, o load.Options, before map[string]float64) (load.Result, error) {
+	if o.LawTime {
+		return load.Run(ctx, a.target, o)
+	}
+	watching, enough := context.WithCancel(ctx)
+	seen := make(chan *metric.Gauges, 1)
+	go func() { seen <- a.witness(watching, before, witnessEvery) }()
+	result, err := load.Run(ctx, a.target, o)
+	enough()
+	a.gauges = <-seen
+	return result, err
 }
 
 // watch ends the measurement when the server ends, or when its log says that it is about to and nothing moves any more.

@@ -31,7 +31,7 @@ const historyQuery = `SELECT t.number, t.datetime_start, a.trial_id IS NULL,
 	a.outcome, a.phase, a.reason, a.signature, a.rule, a.evidence, a.hint, a.share, a.warnings, a.cost,
 	a.argv, a.env, a.additions, a.engine_version,
 	r.purpose, r.host, r.gpus, r.log, r.phases, r.started, r.ended, r.resolved, r.resolved_key, r.facts,
-	m.measurement_id, m.workload, m.repeat, m.identity, m.sent, m.clock, m.share, m.metrics, m.server_side
+	m.measurement_id, m.workload, m.repeat, m.identity, m.sent, m.clock, m.share, m.metrics, m.server_side, m.gauges
 	FROM trials t JOIN autotune_study s USING (study_id) LEFT JOIN autotune_trial a USING (trial_id)
 	LEFT JOIN autotune_run r ON r.run_id = a.run_id LEFT JOIN autotune_measurement m ON m.measurement_id = a.measurement_id
 	WHERE t.number IS NOT NULL ORDER BY t.number`
@@ -57,7 +57,7 @@ func readHistory(ctx context.Context, q queries, s *space.Space) (tuner.History,
 }
 
 // furtherQuery finds what a launch measured beside the measurement that counts: the study's other workloads.
-const furtherQuery = `SELECT t.number, m.workload, m.repeat, m.identity, m.sent, m.clock, m.share, m.metrics, m.server_side
+const furtherQuery = `SELECT t.number, m.workload, m.repeat, m.identity, m.sent, m.clock, m.share, m.metrics, m.server_side, m.gauges
 	FROM trials t JOIN autotune_study s USING (study_id) JOIN autotune_trial a USING (trial_id)
 	JOIN autotune_measurement m ON m.run_id = a.run_id AND m.measurement_id != a.measurement_id ORDER BY t.number, m.measurement_id`
 
@@ -76,7 +76,7 @@ func readFurther(ctx context.Context, q queries, h tuner.History) error {
 		var number int
 		m := &tuner.Measurement{}
 		err := rows.Scan(&number, scanText[string]{&m.Workload}, scanInt[int]{&m.Repeat}, scanText[string]{&m.Identity}, scanText[string]{&m.Sent},
-			scanText[metric.Clock]{&m.Clock}, scanFloat{&m.Share}, scanJSON{&m.Metrics}, scanJSON{&m.ServerSide})
+			scanText[metric.Clock]{&m.Clock}, scanFloat{&m.Share}, scanJSON{&m.Metrics}, scanJSON{&m.ServerSide}, scanJSON{&m.Gauges})
 		if err != nil {
 			return &damage{what: fmt.Sprintf("a measurement of trial %d cannot be read", number), err: err}
 		}
@@ -102,7 +102,7 @@ func scanTrial(rows *sql.Rows, s *space.Space) (tuner.Trial, error) {
 		scanText[string]{&r.Purpose}, scanText[string]{&r.Host}, scanJSON{&r.GPUs}, scanText[string]{&r.Log}, scanJSON{&r.Phases}, scanInstant{&r.Started},
 		scanInstant{&r.Ended}, scanJSON{&r.Resolved}, scanText[string]{&r.ResolvedKey}, scanJSON{&r.Facts},
 		&measurement, scanText[string]{&m.Workload}, scanInt[int]{&m.Repeat}, scanText[string]{&m.Identity}, scanText[string]{&m.Sent},
-		scanText[metric.Clock]{&m.Clock}, scanFloat{&m.Share}, scanJSON{&m.Metrics}, scanJSON{&m.ServerSide})
+		scanText[metric.Clock]{&m.Clock}, scanFloat{&m.Share}, scanJSON{&m.Metrics}, scanJSON{&m.ServerSide}, scanJSON{&m.Gauges})
 	if err != nil {
 		return t, &damage{what: fmt.Sprintf("trial %d cannot be read", t.Number), err: err}
 	}

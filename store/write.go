@@ -263,6 +263,7 @@ func putMeasurement(ctx context.Context, tx queries, run int64, m *tuner.Measure
 	c.set("share", m.Share)
 	c.json("metrics", finite(m.Metrics))
 	c.json("server_side", finite(m.ServerSide))
+	c.json("gauges", m.Gauges)
 	id, err = insert(ctx, tx, "autotune_measurement", "ABORT", c)
 	if err != nil || records.codec == "" {
 		return id, err

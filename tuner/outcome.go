@@ -100,6 +100,8 @@ type Measurement struct {
 	Metrics    map[string]float64 `json:"metrics"`
 	Records    []metric.Record    `json:"-"`
 	ServerSide map[string]float64 `json:"server_side,omitempty"` // growth of the server's own counters over the run
+	// Gauges are what the server said of itself meanwhile; nil when it was not asked or did not tell.
+	Gauges *metric.Gauges `json:"gauges,omitempty"`
 	// Also are the study's other workloads on the same launch, in the order in which they were measured.
 	Also []*Measurement `json:"also,omitempty"`
 }

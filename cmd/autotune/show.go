@@ -35,7 +35,7 @@ what the model predicted before it was measured, or why it failed.
 --definitions prints what each metric means and its formula. --recompute computes the metrics again from the stored requests.
 
 With --json: an object, or a list of objects, of number, origin, kind, engine, point (parameter to value, null is default), value, unit, metrics, also (metrics of
-further workloads by name), phase, reason,
+further workloads by name), gauges (columns of what the server said of itself), phase, reason,
 signature, evidence, hint, rule, share, warnings, argv, env, engine_version, facts, resolved, log, why, proposal (kind, p_run, gain, predicted: by metric its
 median, low and high ends of the interval, measured, inside), command, started, ended, stale, outside, foreign. These keys stay.` +
 			exitStatuses(statusDone, statusFailed, statusUsage),
@@ -131,6 +131,7 @@ type trialView struct {
 	Feasible bool                   `json:"feasible"`
 	Metrics  map[string]float64     `json:"metrics,omitempty"`
 	Clock    metric.Clock           `json:"clock,omitempty"`
+	Gauges   *metric.Gauges         `json:"gauges,omitempty"` // what the server said of itself, about once a second
 	// Also are the metrics of the study's further workloads, by the workload's name.
 	Also      map[string]map[string]float64 `json:"also,omitempty"`
 	Phase     tuner.Phase                   `json:"phase,omitempty"`
@@ -168,7 +169,7 @@ func (o *opened) view(t tuner.Trial) trialView {
 	}
 	for i, m := range c.Measured.All() {
 		if i == 0 {
-			v.Metrics, v.Clock = m.Metrics, m.Clock
+			v.Metrics, v.Clock, v.Gauges = m.Metrics, m.Clock, m.Gauges
 			continue
 		}
 		if v.Also == nil {
@@ -260,6 +261,7 @@ func (o *opened) describe(t tuner.Trial) string {
 			fmt.Fprintf(&b, "Expected  what the whole run would have come to, by its first %.0f %%; --recompute shows what had come\n", 100*c.Share)
 		}
 		writeMetrics(&b, m.Metrics)
+		writeGauges(&b, m.Gauges)
 	}
 	if !t.Point.IsZero() && !t.Outside {
 		fmt.Fprintf(&b, "Command\n%s\n", strings.TrimRight(deploy.Shell(o.export(t.Point)), "\n"))
@@ -281,6 +283,16 @@ func writeMetrics(b *strings.Builder, metrics map[string]float64) {
 			fmt.Fprintf(b, "  %-34s %s\n", d.Name, metric.Format(d.Name, v))
 		}
 	}
+}
+
+// writeGauges says in short what the server said of itself.
+func writeGauges(b *strings.Builder, g *metric.Gauges) {
+	if g == nil || len(g.At) == 0 {
+		return
+	}
+	n := len(g.At) - 1
+	fmt.Fprintf(b, "Server    by its own gauges, %d looks: running %.0f on average (at most %.0f), queued %.0f (%.0f), KV cache %.0f %% used (%.0f %%), %.0f preemptions, %.0f prompt tokens from the prefix cache\n",
+		n+1, metric.Mean(g.Running), metric.Most(g.Running), metric.Mean(g.Waiting), metric.Most(g.Waiting), 100*metric.Mean(g.KVUse), 100*metric.Most(g.KVUse), g.Preempted[n], g.PrefixHits[n])
 }
 
 // recompute computes a trial's metrics again from its stored requests, workload by workload.

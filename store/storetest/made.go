@@ -137,7 +137,9 @@ func measurement(r *rand.Rand) *tuner.Measurement {
 	return &tuner.Measurement{Workload: "balanced", Identity: "c0ffee", Sent: "beef", Repeat: r.IntN(3), Clock: metric.Law, Share: 1,
 		Metrics:    map[string]float64{"total_token_throughput": 9000 * r.Float64(), "p95_ttft": 10 * r.Float64(), "success_rate": 1, "failed_requests": 0, "mean_itl": 1e-9 * r.Float64()},
 		Records:    Records(r, 20),
-		ServerSide: map[string]float64{"generation_tokens": 1e15 + 1}}
+		ServerSide: map[string]float64{"generation_tokens": 1e15 + 1},
+		Gauges: &metric.Gauges{At: []float64{1, 2.5}, Running: []float64{3, 4}, Waiting: []float64{0, 1}, KVUse: []float64{0.5, 0.75},
+			PrefixHits: []float64{0, 12}, Preempted: []float64{0, 1}}}
 }
 
 // Records are the made-up requests of a measurement, in whole microseconds, as they are kept.

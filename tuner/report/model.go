@@ -4,6 +4,8 @@ import (
 	"autotune/space"
 	"autotune/tuner"
 	"autotune/tuner/metric"
+	"fmt"
+	"regexp"
 )
 
 // Model is how a study stands: pure data, the same for every format. Its JSON keys are documented and stay.
@@ -201,17 +203,28 @@ func Misses(g tuner.Goal, meas *tuner.Measurement) []string {
 	return out
 }
 
-// warnings are the distinct warnings of all trials, in order.
+// warnings are the distinct warnings of all trials, in order: one that differs from an earlier one in its figures alone only adds to its count.
 func warnings(h tuner.History) []string {
 	var out []string
-	seen := map[string]bool{}
+	first, count := map[string]int{}, map[string]int{}
 	for _, t := range h {
 		for _, w := range t.Outcome.Warnings {
-			if !seen[w] && !t.Foreign {
-				seen[w] = true
-				out = append(out, w)
+			key := figures.ReplaceAllString(w, "#")
+			at, seen := first[key]
+			switch {
+			case t.Foreign:
+			case !seen:
+				first[key], out = len(out), append(out, w)
+			case out[at] != w:
+				count[key]++
 			}
 		}
 	}
+	for key, n := range count {
+		out[first[key]] += fmt.Sprintf(" (so, with other figures, %d more)", n)
+	}
 	return out
 }
+
+// figures are the numbers in a text.
+var figures = regexp.MustCompile(`[0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?`)
