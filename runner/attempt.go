@@ -40,6 +40,9 @@ type attempt struct {
 	ready    bool
 	grown    map[string]float64 // growth of the server's counters over the measurement
 	gauges   *metric.Gauges     // what the server said of itself meanwhile
+	repeat   int                // of the workload on this launch: each has content of its own
+	found    *tuner.Measurement // what a search for a rate has come to; nil without one
+	left     bool               // that search was given up, since the rate to beat did not hold
 	verdict  tuner.Verdict      // what has ended the measurement early; zero for nothing
 	pace     []metric.Event     // generated tokens by report, and streamed their sum
 	streamed int

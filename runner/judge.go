@@ -41,6 +41,9 @@ func (a *attempt) judge(ctx context.Context, why error, result load.Result, line
 	if result.Clock == metric.Law {
 		a.out.Cost += result.Elapsed
 	}
+	if a.found != nil {
+		return a.foundRate(), nil
+	}
 	switch result.Ending {
 	case load.Stopped:
 		return a.cutShort(result, lines), nil
@@ -163,6 +166,24 @@ func (a *attempt) weigh(result load.Result, lines []string) engine.Finding {
 	}
 	a.out.Kind = tuner.Measured
 	a.remark(result, m)
+	return engine.Finding{}
+}
+
+// foundRate judges a search for a rate. One that was given up is a trial cut short, of which no more is known than what the server did of the rate that
+// it could not hold.
+func (a *attempt) foundRate() engine.Finding {
+	a.out.Measured = a.found
+	if a.left {
+		m := a.found
+		rate := m.Metrics[metric.RequestRate]
+		a.out.Kind, a.out.Phase, a.out.Signature, a.out.Share = tuner.Stopped, tuner.PhaseBench, tuner.RuleHopeless, m.Share
+		a.out.Evidence = fmt.Sprintf("after one probe: the bounds do not hold at %.4g requests/s, the rate to beat", rate)
+		if served, ok := m.Metrics["request_throughput"]; ok {
+			m.Metrics[metric.RequestRate] = min(rate, served)
+		}
+		return engine.Finding{}
+	}
+	a.out.Kind = tuner.Measured
 	return engine.Finding{}
 }
 

@@ -22,6 +22,9 @@ const lastWords = time.Second
 // serveAll sends one workload after the other, as long as each gives a measurement that counts. The result is that of the last one sent; what those
 // before it gave is in before.
 func (a *attempt) serveAll(ctx context.Context) (result load.Result, why error) {
+	if a.RateGoal != nil {
+		return a.findRate(ctx, a.Runner.Traffic[0])
+	}
 	var last *tuner.Measurement
 	for i, t := range a.Runner.Traffic {
 		if i > 0 {
@@ -77,9 +80,11 @@ func (a *attempt) serve(parent context.Context) (load.Result, error) {
 	defer func() { cancel(nil); <-watched }()
 	go func() { defer close(watched); a.watch(ctx, cancel, &progress) }()
 
-	options := load.Options{Spec: a.Workload, Rows: a.Rows, Requests: a.Requests, FileHash: a.FileHash, StudySeed: a.contentSeed(), Trial: a.trial.Number,
+	options := load.Options{Spec: a.Workload, Rows: a.Rows, Requests: a.Requests, FileHash: a.FileHash, StudySeed: a.contentSeed(), Trial: a.trial.Number, Repeat: a.repeat,
 		FailFast: failFast, Silence: a.Timeouts.Hang, LawTime: load.DetectLawTime(ctx, a.target.URL)}
-	a.warmUp(ctx, options)
+	if a.repeat == 0 {
+		a.warmUp(ctx, options)
+	}
 	before := a.counters(ctx)
 	a.enter(tuner.PhaseBench)
 	options.Observe = func(p load.Progress) string { return a.measuring(p, &progress) }

@@ -160,9 +160,9 @@ func (d *DB) Records(ctx context.Context, number int) ([]metric.Record, error) {
 	return d.recordsOf(ctx, number, "m.measurement_id = a.measurement_id")
 }
 
-// RecordsOn reads the stored requests of one of the workloads of a trial's launch; nil when none are stored.
-func (d *DB) RecordsOn(ctx context.Context, number int, workload string) ([]metric.Record, error) {
-	return d.recordsOf(ctx, number, "m.workload = ?", workload)
+// RecordsOn reads the stored requests of one of the measurements of a trial's launch, by workload and repeat; nil when none are stored.
+func (d *DB) RecordsOn(ctx context.Context, number int, workload string, repeat int) ([]metric.Record, error) {
+	return d.recordsOf(ctx, number, "m.workload = ? AND m.repeat = ?", workload, repeat)
 }
 
 func (d *DB) recordsOf(ctx context.Context, number int, which string, args ...any) ([]metric.Record, error) {

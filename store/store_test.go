@@ -219,7 +219,7 @@ func TestRecords(t *testing.T) {
 				t.Errorf("requests of trial %d (-want +got):\n%s", n, diff)
 			}
 			for _, also := range want.Also {
-				got, err := d.RecordsOn(t.Context(), n, also.Workload)
+				got, err := d.RecordsOn(t.Context(), n, also.Workload, also.Repeat)
 				if diff := cmp.Diff(also.Records, got); diff != "" || err != nil {
 					t.Errorf("requests of trial %d on %s: %v (-want +got):\n%s", n, also.Workload, err, diff)
 				}

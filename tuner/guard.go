@@ -23,6 +23,14 @@ func (s *sitting) couldWin(t Trial, targets *Measurement) bool {
 	return leader == nil || g.Gain(v, leader.Value) > -guardMargin
 }
 
+// toBeat is the value that a trial has to reach to lead; 0 for one that is wanted whole whatever it comes to, or while nothing leads.
+func (s *sitting) toBeat(t Trial) float64 {
+	if leader := s.lead(); leader != nil && (t.Origin == OriginSearch || t.Origin == OriginRecipe) {
+		return leader.Value
+	}
+	return 0
+}
+
 // compare gives each guard of a trial its share of the reference's value. The reference is the first baseline with that guard measured, the reference
 // engine's before the others'; without any the trial is compared with itself, and says so.
 func (s *sitting) compare(t Trial, o *Outcome) {

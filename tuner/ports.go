@@ -107,8 +107,9 @@ type Partial struct {
 // Verdict ends a trial early, or lets it go on.
 type Verdict struct {
 	Stop   bool
-	Skip   bool   // asked before a workload begins: it is not measured in this trial
-	Reason string // for people: what will come of the trial at most, and why that is not enough
+	Beat   float64 // asked before a search for a rate: the rate that another trial has reached; 0: none
+	Skip   bool    // asked before a workload begins: it is not measured in this trial
+	Reason string  // for people: what will come of the trial at most, and why that is not enough
 	// Rule is the name of the stopper's rule: RuleHopeless or RuleBroken; empty where something else ended the trial.
 	Rule string
 	// Report says that the stopper only reports: Stop is false, and the trial goes on as if nothing had been said.

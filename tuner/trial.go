@@ -76,7 +76,7 @@ func (s *sitting) attempt(ctx context.Context, t *Trial) (Outcome, error) {
 		}
 		s.publish(Progress{Trial: t, Partial: &p})
 		if p.Begins {
-			return Verdict{Skip: s.problem.Goal.Guarded(p.Workload) && !s.couldWin(*t, p.Measured)}
+			return Verdict{Skip: s.problem.Goal.Guarded(p.Workload) && !s.couldWin(*t, p.Measured), Beat: s.toBeat(*t)}
 		}
 		if s.Stopper == nil || noted.Rule != "" {
 			return Verdict{}

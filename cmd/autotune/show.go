@@ -18,6 +18,7 @@ import (
 	"autotune/space"
 	"autotune/tuner"
 	"autotune/tuner/metric"
+	"autotune/tuner/report"
 )
 
 type showOptions struct {
@@ -35,7 +36,7 @@ what the model predicted before it was measured, or why it failed.
 --definitions prints what each metric means and its formula. --recompute computes the metrics again from the stored requests.
 
 With --json: an object, or a list of objects, of number, origin, kind, engine, point (parameter to value, null is default), value, unit, metrics, also (metrics of
-further workloads by name), gauges (columns of what the server said of itself), phase, reason,
+further workloads by name), probes (metrics at other rates), gauges (columns of what the server said of itself), phase, reason,
 signature, evidence, hint, rule, share, warnings, argv, env, engine_version, facts, resolved, log, why, proposal (kind, p_run, gain, predicted: by metric its
 median, low and high ends of the interval, measured, inside), command, started, ended, stale, outside, foreign. These keys stay.` +
 			exitStatuses(statusDone, statusFailed, statusUsage),
@@ -132,6 +133,7 @@ type trialView struct {
 	Metrics  map[string]float64     `json:"metrics,omitempty"`
 	Clock    metric.Clock           `json:"clock,omitempty"`
 	Gauges   *metric.Gauges         `json:"gauges,omitempty"` // what the server said of itself, about once a second
+	Probes   []map[string]float64   `json:"probes,omitempty"` // metrics of the other rates that a search for the highest has tried
 	// Also are the metrics of the study's further workloads, by the workload's name.
 	Also      map[string]map[string]float64 `json:"also,omitempty"`
 	Phase     tuner.Phase                   `json:"phase,omitempty"`
@@ -170,6 +172,10 @@ func (o *opened) view(t tuner.Trial) trialView {
 	for i, m := range c.Measured.All() {
 		if i == 0 {
 			v.Metrics, v.Clock, v.Gauges = m.Metrics, m.Clock, m.Gauges
+			continue
+		}
+		if isProbe(m) {
+			v.Probes = append(v.Probes, m.Metrics)
 			continue
 		}
 		if v.Also == nil {
@@ -255,7 +261,11 @@ func (o *opened) describe(t tuner.Trial) string {
 	for _, name := range slices.Sorted(maps.Keys(c.Run.Facts)) {
 		fmt.Fprintf(&b, "Fact      %s = %s\n", name, c.Run.Facts[name])
 	}
-	for _, m := range c.Measured.All() {
+	for i, m := range c.Measured.All() {
+		if isProbe(m) && i > 0 {
+			fmt.Fprintf(&b, "Probe     %s\n", o.probe(m))
+			continue
+		}
 		fmt.Fprintf(&b, "Workload  %s%s, %s time, asked %s, sent %s\n", m.Workload, guarding(o.problem.Goal, m), m.Clock, clip(m.Identity, 16), clip(m.Sent, 16))
 		if m.Share < 1 && c.Share > 0 {
 			fmt.Fprintf(&b, "Expected  what the whole run would have come to, by its first %.0f %%; --recompute shows what had come\n", 100*c.Share)
@@ -267,6 +277,25 @@ func (o *opened) describe(t tuner.Trial) string {
 		fmt.Fprintf(&b, "Command\n%s\n", strings.TrimRight(deploy.Shell(o.export(t.Point)), "\n"))
 	}
 	return b.String()
+}
+
+// isProbe tells whether a measurement is one of a search for a rate.
+func isProbe(m *tuner.Measurement) bool {
+	_, ok := m.Metrics[metric.RequestRate]
+	return ok
+}
+
+// probe says what came of a rate that is not the one that counts.
+func (o *opened) probe(m *tuner.Measurement) string {
+	s := metric.Format(metric.RequestRate, m.Metrics[metric.RequestRate]) + ": "
+	switch broken := report.Misses(o.problem.Goal, m); {
+	case len(broken) > 0:
+		return s + "breaks " + strings.Join(broken, ", ")
+	case m.Metrics["success_rate"] < o.spec.Gate:
+		return s + "only " + metric.Format("success_rate", m.Metrics["success_rate"]) + " succeeded"
+	default:
+		return s + "holds"
+	}
 }
 
 // guarding marks a guard.
@@ -300,16 +329,20 @@ func (o *opened) recompute(ctx context.Context, out io.Writer, t tuner.Trial, as
 	var b strings.Builder
 	all := map[string]map[string]float64{}
 	for _, m := range t.Outcome.Measured.All() {
-		records, err := o.db.RecordsOn(ctx, t.Number, m.Workload)
+		records, err := o.db.RecordsOn(ctx, t.Number, m.Workload, m.Repeat)
 		if err != nil {
 			return err
 		}
 		if records == nil {
 			continue
 		}
-		all[m.Workload] = metric.Compute(records, o.spec.GPUs)
-		fmt.Fprintf(&b, "Trial %d on %s, computed again from %d requests\n", t.Number, m.Workload, len(records))
-		writeMetrics(&b, all[m.Workload])
+		name := m.Workload
+		if isProbe(m) && m != t.Outcome.Measured {
+			name += fmt.Sprintf(" (probe %d)", m.Repeat)
+		}
+		all[name] = metric.Compute(records, o.spec.GPUs)
+		fmt.Fprintf(&b, "Trial %d on %s, computed again from %d requests\n", t.Number, name, len(records))
+		writeMetrics(&b, all[name])
 	}
 	switch {
 	case len(all) == 0:

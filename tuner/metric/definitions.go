@@ -14,12 +14,15 @@ type Definition struct {
 	Better  string `json:"better,omitempty"` // "higher", "lower", or empty: no goal by itself
 	// Statistics says that the name stands for its family: mean_NAME, p50_NAME, p90_NAME, p95_NAME, p99_NAME.
 	Statistics bool `json:"statistics"`
-	// Relative says that the metric compares two trials: Compute, which sees one, does not give it.
-	Relative bool `json:"relative,omitempty"`
+	// Derived says that the metric comes of more than one run's records: Compute does not give it.
+	Derived bool `json:"derived,omitempty"`
 }
 
-// Retained is what a guard is bounded by.
-const Retained = "retained"
+// Metrics that are derived.
+const (
+	Retained    = "retained"     // what a guard is bounded by
+	RequestRate = "request_rate" // what a search for a rate comes to
+)
 
 // Statistics are the prefixes of a family's members. Percentiles interpolate linearly between the two nearest values.
 var Statistics = []string{"mean", "p50", "p90", "p95", "p99"}
@@ -51,7 +54,8 @@ var definitions = []Definition{
 	{Name: "peak_concurrency", Unit: "requests", Help: "most requests in flight at one instant, failed ones included", Formula: "max over time of requests with sent <= t < end"},
 	{Name: "peak_output_token_throughput", Unit: "tokens/s", Help: "generated tokens in the busiest whole second, counted from the first send", Formula: "max over seconds of tokens that came in it"},
 	{Name: "tokens_per_event", Unit: "tokens/event", Help: "tokens in a streamed event; above 1 the gaps between events are not gaps between tokens", Formula: "sum(out) / count of events with tokens"},
-	{Name: Retained, Unit: "ratio", Better: "higher", Relative: true, Help: "the objective's metric on a guard, as a share of the reference's", Formula: "value / the reference's value; the other way round for what is minimized"},
+	{Name: Retained, Unit: "ratio", Better: "higher", Derived: true, Help: "the objective's metric on a guard, as a share of the reference's", Formula: "value / the reference's value; the other way round for what is minimized"},
+	{Name: RequestRate, Unit: "requests/s", Better: "higher", Derived: true, Help: "the highest rate of arrivals at which every bound holds", Formula: "bracketed and halved on one running server to within 5 %, and held twice"},
 	{Name: "client_lag_p50", Unit: "s", Better: "lower", Help: "the load generator's own lateness, median", Formula: "sent - max(scheduled, instant a slot became free), over every request sent"},
 	{Name: "client_lag_p99", Unit: "s", Better: "lower", Help: "the load generator's own lateness, 99th percentile", Formula: "as client_lag_p50"},
 	{Name: "client_lag_max", Unit: "s", Better: "lower", Help: "the load generator's own lateness, worst", Formula: "as client_lag_p50"},
@@ -67,7 +71,7 @@ func Definitions() []Definition { return append([]Definition(nil), definitions..
 func Names() []string {
 	var names []string
 	for _, d := range definitions {
-		if d.Relative {
+		if d.Derived {
 			continue
 		}
 		if !d.Statistics {

@@ -106,6 +106,15 @@ var errorCases = []struct {
 	{[]string{`  w: {dataset: random, input_tokens: 128, output_tokens: 32, requests: 10, role: guard, max_regression: 10%}`}, []string{
 		`7:3: workloads: every workload is a guard: nothing is left to tune for; allowed: one with role: target`,
 	}},
+	{[]string{`objective: {maximize: request_rate}`}, []string{
+		`4:12: objective.maximize: any rate would do: without a bound on a latency nothing limits it; allowed: subject_to: ["p95_ttft <= 2s"]`,
+	}},
+	{[]string{`objective: {maximize: request_throughput, subject_to: ["request_rate >= 3"]}`}, []string{
+		`4:57: objective.subject_to[0]: it is searched for, so it cannot be bounded: found request_rate; allowed: maximize: request_rate`,
+	}},
+	{[]string{"  w: {dataset: random, input_tokens: 128, output_tokens: 32, requests: 10}\n  v: {dataset: random, input_tokens: 8, output_tokens: 8, requests: 10}", `objective: {maximize: request_rate, subject_to: ["p95_ttft <= 2s"]}`}, []string{
+		`4:12: objective.maximize: a rate is searched for on one workload; allowed: one workload`,
+	}},
 	{[]string{`  w: {dataset: random, input_tokens: 128, output_tokens: 32, requests: 10, max_regression: 10%}`}, []string{
 		`7:76: workloads.w.max_regression: has no meaning here: only a guard has it; allowed: role: guard`,
 	}},

@@ -37,8 +37,28 @@ func (r *reader) objective(s *Spec, n *node) {
 			r.each(n, p, func(_ int, item *node, p path) { r.bound(s, item, p) })
 		}},
 	)
+	r.rate(s, n)
 	if n.kind == mapNode && s.Goal.Direction == "" {
 		r.failAt(n.at, p, FieldError{Problem: "maximize or minimize is missing", Allowed: "{maximize: METRIC} or {minimize: METRIC}"})
+	}
+}
+
+// DefaultRate is where the search for a rate begins when the workload names none, in requests/s.
+const DefaultRate = 1.0
+
+// rate checks what a search for the highest rate needs.
+func (r *reader) rate(s *Spec, n *node) {
+	if s.Goal.Metric != metric.RequestRate {
+		return
+	}
+	p := path{"objective", "maximize"}
+	switch {
+	case len(s.Traffic) > 1:
+		r.failAt(n.at, p, FieldError{Problem: "a rate is searched for on one workload", Allowed: "one workload"})
+	case len(s.Goal.SubjectTo) == 0:
+		r.failAt(n.at, p, FieldError{Problem: "any rate would do: without a bound on a latency nothing limits it", Allowed: `subject_to: ["p95_ttft <= 2s"]`})
+	case len(s.Traffic) == 1 && s.Workload.Rate == 0:
+		s.Workload.Rate, s.Traffic[0].Rate = DefaultRate, DefaultRate
 	}
 }
 
@@ -78,8 +98,12 @@ func (r *reader) metric(s *Spec, n *node, p path, name string, from int) (worklo
 		return workload, d, false
 	}
 	d, ok = metric.Lookup(name)
-	if d.Relative {
+	switch {
+	case d.Name == metric.Retained:
 		r.failAt(at, p, FieldError{Problem: "a guard is bounded by its own key", Found: name, Allowed: "max_regression: 10% on the workload"})
+		return workload, d, false
+	case d.Name == metric.RequestRate && p.String() != "objective.maximize":
+		r.failAt(at, p, FieldError{Problem: "it is searched for, so it cannot be bounded", Found: name, Allowed: "maximize: request_rate"})
 		return workload, d, false
 	}
 	if !ok {
