@@ -46,11 +46,19 @@ func tokenBytes(m Model, s Setup) (full, window float64) {
 	if s.Drafts {
 		full += layer * float64(m.DraftLayers)
 	}
-	full += float64(m.IndexLayers) * (float64(m.IndexDim) + 4*math.Ceil(float64(m.IndexDim)/128))
+	indexed := m.IndexLayers
+	if s.Engine == "sglang" && m.IndexDim > 0 { // it keeps them for the layers without an indexer too
+		indexed = m.FullLayers
+	}
+	full += float64(indexed) * indexBytes(m)
 	return full * per, layer * float64(m.WindowLayers) * per
 }
 
-// RequestGiB is what one request of so many tokens takes of the KV cache of each GPU. The lower end has states of 16 bits and windows that end exactly;
+// indexBytes is what an indexer keeps of a token and layer.
+func indexBytes(m Model) float64 { return float64(m.IndexDim) + 4*math.Ceil(float64(m.IndexDim)/128) }
+
+// RequestGiB is what one request of so many tokens takes of the KV cache of each GPU. The lower end has states of 16 bits, windows that
+// end exactly, and no more indexers' keys than the model has indexers;
 // the upper one states of 32 bits, padded to the size of a page, a spare one for the prefix cache, and a page of up to 2048 tokens more (vLLM makes the
 // pages of hybrid models so large that a state fits into one).
 func RequestGiB(m Model, s Setup, tokens int) Range {
@@ -62,7 +70,11 @@ func RequestGiB(m Model, s Setup, tokens int) Range {
 	if m.LinearLayers > 0 {
 		page = 2048
 	}
-	low := full*float64(tokens) + window*kept + 2*state
+	least := full
+	if s.Engine == "sglang" && m.IndexDim > 0 {
+		least -= float64(m.FullLayers-m.IndexLayers) * indexBytes(m) / float64(s.PP*s.DCP)
+	}
+	low := least*float64(tokens) + window*kept + 2*state
 	high := full*float64(tokens+page) + window*math.Min(float64(tokens), float64(m.Window+s.Chunk)) + 10*state
 	return Range{low / GiB, high / GiB}
 }

@@ -128,21 +128,29 @@ func (e *Estimate) answer() {
 	}
 }
 
-// request is the longest request that the cache has to hold: vLLM refuses to start when one of the length that it promises does not fit; SGLang starts,
-// and refuses requests that are too long, so that the workload's longest counts.
+// request is the longest request that the cache has to hold: vLLM refuses to start when one of the length that it was told to promise does not fit;
+// SGLang starts, and refuses requests that are too long, so that the workload's longest counts. A length that is left to vLLM is the model's own, but
+// releases have differed in what they make of one that does not fit: it counts at the upper end alone.
 func request(m Model, s Setup) Term {
-	tokens := s.Longest
-	if s.Engine == "vllm" && s.Context >= 0 {
-		tokens = max(tokens, s.Context)
-		if s.Context == 0 {
-			tokens = max(tokens, m.Context)
+	least, most := s.Longest, s.Longest
+	if s.Engine == "vllm" {
+		switch {
+		case s.Context > 0:
+			least = s.Context
+			most = least
+		case s.Context == 0:
+			most = max(most, m.Context)
 		}
 	}
-	gib := RequestGiB(m, s, tokens)
+	gib := Range{RequestGiB(m, s, least).Low, RequestGiB(m, s, most).High}
 	if !m.KnownCache {
 		gib.Low = 0
 	}
-	return Term{fmt.Sprintf("KV cache of a request of %d tokens", tokens), gib}
+	name := fmt.Sprintf("KV cache of a request of %d tokens", least)
+	if most > least {
+		name = fmt.Sprintf("KV cache of a request of %d tokens (the model's %d at the most)", least, most)
+	}
+	return Term{name, gib}
 }
 
 // vllm: everything has to fit into the share of the GPU that it may use; what is left of it is the cache.
