@@ -114,7 +114,7 @@ func TestWhatCannotFit(t *testing.T) {
 	}{
 		{"vllm", "zai-org/GLM-5.2-FP8", 8, "--tensor-parallel-size=4", memory.Cannot, "weights 17"},
 		{"vllm", "zai-org/GLM-5.2-FP8", 8, "--tensor-parallel-size=4 --cpu-offload-gb=100", memory.Unknown, "cpu-offload-gb"},
-		{"vllm", "zai-org/GLM-5.2-FP8", 8, "--tensor-parallel-size=4 --pipeline-parallel-size=2", memory.Uncertain, ""},
+		{"vllm", "zai-org/GLM-5.2-FP8", 8, "--tensor-parallel-size=4 --pipeline-parallel-size=2", memory.Fits, ""},
 		{"vllm", "zai-org/GLM-5.2-FP8", 8, "--tensor-parallel-size=8 --gpu-memory-utilization=0.6", memory.Cannot, "0.6 of the GPU's 140.4 GiB"},
 		{"vllm", "zai-org/GLM-5.2-FP8", 8, "--tensor-parallel-size=8 --max-model-len=1000000", memory.Cannot, "KV cache of a request of 1000000 tokens"},
 		{"vllm", "zai-org/GLM-5.2-FP8", 8, "--tensor-parallel-size=8 --max-model-len=32768", memory.Fits, ""},
@@ -122,10 +122,10 @@ func TestWhatCannotFit(t *testing.T) {
 		{"vllm", "zai-org/GLM-5.2-FP8", 16, "--tensor-parallel-size=8 --data-parallel-size=2 --enable-expert-parallel --max-model-len=32768", memory.Fits, ""},
 		{"vllm", "Qwen/Qwen3.5-35B-A3B", 1, "--max-model-len=32768", memory.Fits, ""},
 		{"vllm", "Qwen/Qwen3.5-35B-A3B", 1, "--max-model-len=32768 --gpu-memory-utilization=0.4", memory.Cannot, "weights 6"},
-		{"vllm", "Qwen/Qwen3.5-35B-A3B", 1, "--max-model-len=32768 --gpu-memory-utilization=0.4 --quantization=fp8", memory.Uncertain, ""},
+		{"vllm", "Qwen/Qwen3.5-35B-A3B", 1, "--max-model-len=32768 --gpu-memory-utilization=0.4 --quantization=fp8", memory.Fits, ""},
 		{"vllm", "Qwen/Qwen3.5-35B-A3B", 1, "--max-model-len=32768 --kv-cache-memory-bytes=100000000", memory.Cannot, "the KV cache as given"},
 		{"sglang", "zai-org/GLM-5.2-FP8", 8, "--tp-size=8 --mem-fraction-static=0.55", memory.Cannot, "the static pool"},
-		{"sglang", "zai-org/GLM-5.2-FP8", 8, "--tp-size=8 --mem-fraction-static=0.999", memory.Uncertain, ""},
+		{"sglang", "zai-org/GLM-5.2-FP8", 8, "--tp-size=8 --mem-fraction-static=0.999", memory.Cannot, "what the static pool leaves"}, {"sglang", "zai-org/GLM-5.2-FP8", 8, "--tp-size=8 --mem-fraction-static=0.98", memory.Uncertain, ""},
 		{"sglang", "zai-org/GLM-5.2-FP8", 8, "--tp-size=8 --dp-size=8", memory.Cannot, "64 GPUs"},
 		{"sglang", "zai-org/GLM-5.2-FP8", 8, "--tp-size=8 --dp-size=3 --enable-dp-attention", memory.Cannot, "3 attention ranks"},
 	} {
