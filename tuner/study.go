@@ -80,6 +80,9 @@ type Problem struct {
 	Seed uint64
 	// Hungry says which parameters ask for memory, by full name: the weight of its effect on running out of it.
 	Hungry map[string]float64
+	// Headroom estimates from the checkpoint's geometry the GiB that a configuration leaves of a GPU, in the tightest of its pools, negative where it
+	// most likely has too little; ok is false where nothing is known of it. A pure function of the study's inputs; nil without any.
+	Headroom func(space.Point) (gib float64, ok bool)
 	// Reference names the engine whose baseline gains are counted from.
 	Reference string
 }

@@ -36,6 +36,7 @@ const templateTop = `# A study for autotune. Look at it with "autotune check FIL
 name: %s
 model: %s # a name on the hub, or a folder; a list of checkpoints makes the checkpoint a part of the search
 gpus: %d # that a trial may use; 0 for a machine without any
+#: plan: {gpu: H200, disk: 3} # their name (or memory: GIB) and the GiB that the disk reads in a second: what cannot fit is not launched
 
 objective:
   maximize: total_token_throughput # prompt and answer tokens a second; "autotune show --definitions" lists every metric
