@@ -26,9 +26,9 @@ var unplanned = strings.Fields(`cpu-offload offload kt enable-lora lora-paths lo
 // (ENGINE.flag), as in Rules; longest is the tokens of the workload's longest request. unknown names the flag that the planner does not follow.
 func (d *Definition) MemorySetup(h Host, look space.Lookup, longest int) (s memory.Setup, unknown string) {
 	v := view{ruleContext{d: d, host: h}, look}
-	for _, f := range d.unplanned() {
-		if x, given := v.given(f); given && x != space.Bool(false) && x != space.Int(0) {
-			return s, f
+	for _, f := range d.unfollowed {
+		if x, given := look(f); given && !x.IsDefault() && x != space.Bool(false) && x != space.Int(0) {
+			return s, strings.TrimPrefix(f, d.Name+".")
 		}
 	}
 	s = memory.Setup{Engine: d.Name, GPUs: h.GPUs, GiB: h.MemoryGiB, Longest: longest, CacheType: v.text("kv-cache-dtype"), Narrowed: narrowed(v.text("quantization"))}
@@ -40,12 +40,12 @@ func (d *Definition) MemorySetup(h Host, look space.Lookup, longest int) (s memo
 	return s, ""
 }
 
-// unplanned lists the flags of the engine that the planner does not follow.
-func (d *Definition) unplanned() []string {
+// listUnplanned lists the flags of the engine that the planner does not follow, by full name.
+func (d *Definition) listUnplanned() []string {
 	var names []string
 	for _, f := range d.flags {
 		if slices.ContainsFunc(unplanned, func(u string) bool { return f.Name == u || strings.HasPrefix(f.Name, u+"-") }) {
-			names = append(names, f.Name)
+			names = append(names, d.Name+"."+f.Name)
 		}
 	}
 	return names

@@ -147,7 +147,10 @@ func request(m Model, s Setup) Term {
 		gib.Low = 0
 	}
 	name := fmt.Sprintf("KV cache of a request of %d tokens", least)
-	if most > least {
+	switch {
+	case most == 0:
+		name = "KV cache, requests of unknown length"
+	case most > least:
 		name = fmt.Sprintf("KV cache of a request of %d tokens (the model's %d at the most)", least, most)
 	}
 	return Term{name, gib}
