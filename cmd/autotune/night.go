@@ -48,7 +48,7 @@ const (
 
 // night makes the night's plan from what check has found.
 func (a *assembly) night(ctx context.Context, r checkReport) (night, error) {
-	n := night{checkReport: r, GPU: fmt.Sprintf("%d GPUs", a.planner.host.GPUs), Memory: a.memoryCensus(r.Exact), Sums: a.sums(), NotTried: []string{}}
+	n := night{checkReport: r, GPU: gpuCount(a.planner.host.GPUs), Memory: a.memoryCensus(r.Exact), Sums: a.sums(), NotTried: []string{}}
 	if h := a.planner.host; h.MemoryGiB > 0 {
 		n.GPU = fmt.Sprintf("%d x %s%.1f GiB", h.GPUs, map[bool]string{true: h.GPU + ", "}[h.GPU != ""], h.MemoryGiB)
 	}
@@ -64,6 +64,18 @@ func (a *assembly) night(ctx context.Context, r checkReport) (night, error) {
 	n.Warnings = append(n.Warnings, a.nightWarnings(n)...)
 	n.NotTried = a.notTried(n)
 	return n, nil
+}
+
+// gpuCount writes a number of GPUs of which nothing else is known.
+func gpuCount(n int) string {
+	switch n {
+	case 0:
+		return "no GPU"
+	case 1:
+		return "1 GPU"
+	default:
+		return fmt.Sprintf("%d GPUs", n)
+	}
 }
 
 // budget works out how far the budget goes.
@@ -120,6 +132,9 @@ func (a *assembly) phases(pace tuner.Pace, source string) []phase {
 		}
 		if len(a.spec.Traffic) > 1 {
 			p.Name += " " + t.Name
+			if t.Role == studyfile.RoleGuard {
+				p.Why += "; only of a trial that could win"
+			}
 		}
 		list = append(list, p)
 	}

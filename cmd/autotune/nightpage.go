@@ -44,12 +44,20 @@ func printNight(out io.Writer, n night, asJSON bool) error {
 	p.line(fmt.Sprintf("  %-18s %8s   ", "together", secondsText(n.TrialTime)), "a trial that fails or is cut short costs less")
 	p.text("")
 	p.line("Budget    ", budgetLine(n.checkReport))
-	ends := map[string]string{"trials": "then its trials are used up", "wall_clock": "then the wall clock is", "space": "then every configuration was tried"}[n.Ends]
-	p.line("Buys      ", fmt.Sprintf("about %s in %s, %.0f GPU-hours; %s", trials(n.Buys), roughly(time.Duration(n.Hours*float64(time.Hour))), n.GPUHours, ends))
+	p.line("Buys      ", n.buysText())
 	p.list("Not tried ", n.NotTried)
 	p.list("Warning   ", n.Warnings)
 	_, err := io.WriteString(out, p.b.String())
 	return err
+}
+
+// buysText says how far the budget goes.
+func (n night) buysText() string {
+	if n.Buys == 0 {
+		return "nothing: no configuration is left"
+	}
+	ends := map[string]string{"trials": "then its trials are used up", "wall_clock": "then the wall clock is", "space": "then every configuration was tried"}[n.Ends]
+	return fmt.Sprintf("about %s in %s, %.0f GPU-hours; %s", trials(n.Buys), roughly(time.Duration(n.Hours*float64(time.Hour))), n.GPUHours, ends)
 }
 
 // memory says what the planner makes of the space.
@@ -62,8 +70,8 @@ func (n night) memory(p *page) {
 	if !c.Exact {
 		of = fmt.Sprintf("%d points by chance", c.Looked)
 	}
-	p.line("Fits      ", fmt.Sprintf("of %s %d cannot fit and are excluded; %d fit, %d are uncertain and are tried, of %d nothing is known", of, c.Excluded,
-		c.Answers[memory.Fits], c.Answers[memory.Uncertain], c.Answers[memory.Unknown]))
+	p.line("Fits      ", fmt.Sprintf("of %s %d fit, %d are uncertain and are tried, %d cannot fit and are excluded; of %d nothing is known", of,
+		c.Answers[memory.Fits], c.Answers[memory.Uncertain], c.Excluded, c.Answers[memory.Unknown]))
 }
 
 // write puts the sums of a baseline on the page, a line for each part.

@@ -35,7 +35,7 @@ func (a *assembly) nightWarnings(n night) []string {
 	if n.Ends == "wall_clock" && a.spec.Budget.Trials > n.Buys {
 		said = append(said, fmt.Sprintf("the wall clock ends the study after about %d of its %d trials", n.Buys, a.spec.Budget.Trials))
 	}
-	if n.Buys <= len(a.spec.Engines) {
+	if n.Buys <= len(a.spec.Engines) && n.Points > n.Buys {
 		said = append(said, "the budget buys hardly more than the baselines")
 	}
 	return said

@@ -151,7 +151,9 @@ func (w *world) readModels(spec *studyfile.Spec, folder string) (models map[stri
 		case err == nil:
 			models[name] = m
 		case ok:
-			wrong = append(wrong, spec.Fault("the checkpoint's geometry cannot be read: "+err.Error(), "plan", "models", name))
+			fault := spec.Fault("the checkpoint's geometry cannot be read: "+err.Error(), "plan", "models", name)
+			fault.Allowed = "a folder with the checkpoint's config.json, or numbers of it: {hidden_size: 4096, ...}"
+			wrong = append(wrong, fault)
 		case !errors.Is(err, checkpoint.ErrNone):
 			doubts = append(doubts, fmt.Sprintf("the geometry of %s cannot be read, so nothing is planned with it: %v", name, err))
 		}
