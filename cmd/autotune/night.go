@@ -8,7 +8,11 @@ import (
 	"slices"
 	"time"
 
+	"autotune/runner/engine"
+	"autotune/space"
 	"autotune/tuner"
+	"autotune/tuner/memory"
+	"autotune/tuner/metric"
 	"autotune/tuner/studyfile"
 	"autotune/tuner/workload"
 )
@@ -44,19 +48,20 @@ const (
 	assumedCapture = 90 * time.Second // profiling, compiling, graphs
 	assumedWarm    = 20 * time.Second // readiness, warm-up, flushing, ending
 	assumedBench   = 10 * time.Minute // of one workload
+	assumedSearch  = 30 * time.Minute // for the highest rate
 )
 
 // night makes the night's plan from what check has found.
 func (a *assembly) night(ctx context.Context, r checkReport) (night, error) {
-	n := night{checkReport: r, GPU: gpuCount(a.planner.host.GPUs), Memory: a.memoryCensus(r.Exact), Sums: a.sums(), NotTried: []string{}}
+	x, err := a.experience(ctx)
+	if err != nil {
+		return night{}, err
+	}
+	n := night{checkReport: r, GPU: gpuCount(a.planner.host.GPUs), Memory: a.memoryCensus(r.Exact), Sums: a.sums(x), NotTried: []string{}}
 	if h := a.planner.host; h.MemoryGiB > 0 {
 		n.GPU = fmt.Sprintf("%d x %s%.1f GiB", h.GPUs, map[bool]string{true: h.GPU + ", "}[h.GPU != ""], h.MemoryGiB)
 	}
-	pace, source, err := a.earlierPace(ctx)
-	if err != nil {
-		return n, err
-	}
-	n.Phases = a.phases(pace, source)
+	n.Phases = a.phases(x)
 	for _, p := range n.Phases {
 		n.TrialTime += p.Seconds
 	}
@@ -93,31 +98,59 @@ func (n *night) budget(s *studyfile.Spec) {
 	n.GPUHours = n.Hours * float64(s.GPUs)
 }
 
-// earlierPace is how long trials took in the first of the earlier studies that had any on real hardware.
-func (a *assembly) earlierPace(ctx context.Context) (pace tuner.Pace, source string, err error) {
-	for _, path := range a.spec.StartFrom {
-		where := path
+// experience is what earlier studies of these checkpoints on real hardware measured.
+type experience struct {
+	pace    tuner.Pace
+	from    string                  // the first study with trials that ran; empty without any
+	facts   map[string]memory.Facts // by engine, of a trial with its baseline's flags
+	sources map[string]string       // by engine, where from
+}
+
+// experience reads the earlier studies once more, for what the study itself does not keep of them.
+func (a *assembly) experience(ctx context.Context) (x experience, err error) {
+	x = experience{facts: map[string]memory.Facts{}, sources: map[string]string{}}
+	for i, e := range a.inputs.Earlier {
+		where := e.Path
 		if !filepath.IsAbs(where) {
 			where = filepath.Join(a.inputs.Folder, where)
 		}
 		o, err := look(ctx, where)
 		if err != nil {
-			return pace, "", err
+			return x, err
 		}
-		pace, rehearsed := o.history.Pace(), o.inputs.Rehearse
+		if !o.inputs.Rehearse && slices.Equal(o.spec.Models, a.spec.Models) {
+			if p := o.history.Pace(); p.Ran > 0 && x.from == "" {
+				x.pace, x.from = p, e.Path
+			}
+			a.learn(&x, i, o.history)
+		}
 		if err := o.db.Close(); err != nil {
-			return pace, "", err
-		}
-		if pace.Ran > 0 && !rehearsed && slices.Equal(o.spec.Models, a.spec.Models) {
-			return pace, path, nil
+			return x, err
 		}
 	}
-	return pace, "", nil
+	return x, nil
+}
+
+// learn takes what the logs of trials with a baseline's flags said of memory.
+func (a *assembly) learn(x *experience, i int, h tuner.History) {
+	e := a.inputs.Earlier[i]
+	for _, t := range e.Trials {
+		p, ok := a.translate(e, t)
+		at := slices.IndexFunc(h, func(u tuner.Trial) bool { return u.Number == t.Number && u.Ran() })
+		known := slices.IndexFunc(a.problem.Baselines, func(b space.Point) bool { return ok && b.Key() == p.Key() })
+		if at < 0 || known < 0 || x.sources[p.Engine()] != "" {
+			continue
+		}
+		if f := engine.Measured(h[at].Outcome.Run.Facts); f != (memory.Facts{}) {
+			x.facts[p.Engine()], x.sources[p.Engine()] = f, fmt.Sprintf("%s, trial %d", e.Path, t.Number)
+		}
+	}
 }
 
 // phases says how long the parts of a trial last.
-func (a *assembly) phases(pace tuner.Pace, source string) []phase {
+func (a *assembly) phases(x experience) []phase {
 	var list []phase
+	pace, source := x.pace, x.from
 	if source != "" {
 		list = append(list, phase{Name: "start", Seconds: pace.StartUp.Seconds(), Why: fmt.Sprintf("mean of the %s that ran in %s", trials(pace.Ran), source)})
 	} else {
@@ -127,6 +160,9 @@ func (a *assembly) phases(pace tuner.Pace, source string) []phase {
 	}
 	for i, t := range a.spec.Traffic {
 		p := measuring(t.Spec)
+		if a.spec.Goal.Metric == metric.RequestRate {
+			p.Seconds, p.Why = assumedSearch.Seconds(), "assumed: the search for a rate takes several probes"
+		}
 		if source != "" && i == 0 && len(a.spec.Traffic) == 1 {
 			p.Seconds, p.Why = pace.Bench.Seconds(), fmt.Sprintf("mean of the %s that ran in %s", trials(pace.Ran), source)
 		}

@@ -76,7 +76,10 @@ func (n night) memory(p *page) {
 
 // write puts the sums of a baseline on the page, a line for each part.
 func (s baselineSum) write(p *page) {
-	p.text(fmt.Sprintf("  baseline of %s: %s", s.Engine, s.verdict()))
+	p.line("  ", fmt.Sprintf("baseline of %s: %s", s.Engine, s.verdict()))
+	if s.Source != "" {
+		p.line("    ", "as the log of "+s.Source+" said, where it did")
+	}
 	for _, sum := range s.Sums {
 		for _, t := range sum.Terms {
 			p.line(fmt.Sprintf("    %15s   ", rangeText(t.GiB)), t.Name)

@@ -17,7 +17,7 @@ func (a *assembly) nightWarnings(n night) []string {
 	var said []string
 	for _, t := range a.spec.Traffic {
 		said = append(said, a.capWarnings(t.Spec)...)
-		said = append(said, kneeWarnings(t.Spec)...)
+		said = append(said, a.kneeWarnings(t.Spec)...)
 	}
 	said = append(said, a.contextWarnings(n)...)
 	said = append(said, a.guardWarnings()...)
@@ -89,9 +89,9 @@ func (a *assembly) capWarnings(w workload.Spec) []string {
 }
 
 // kneeWarnings: a load under which every configuration measures the same, or too short a run.
-func kneeWarnings(w workload.Spec) []string {
+func (a *assembly) kneeWarnings(w workload.Spec) []string {
 	var said []string
-	if w.Rate > 0 {
+	if w.Rate > 0 && strings.Contains(a.spec.Goal.Metric, "throughput") {
 		if arrivals := float64(w.Requests) / w.Rate; arrivals > 60 {
 			said = append(said, fmt.Sprintf("%s: %d requests at %.4g/s take %s to arrive: every server that keeps up serves exactly that rate, and their throughput compares nothing", w.Name, w.Requests, w.Rate, secondsText(arrivals)))
 		}

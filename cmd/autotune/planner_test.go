@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -169,11 +168,11 @@ func TestTheGeometryOfAFolderIsStored(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, "config.json"), []byte(config), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	text := strings.Replace(glmTop, "zai-org/GLM-5.2-FP8", folder, 1) + fmt.Sprintf(`
+	text := strings.Replace(glmTop, "zai-org/GLM-5.2-FP8", folder, 1) + `
 plan: {gpu: H100}
 engines:
   vllm: {space: {tensor-parallel-size: [default, 2, 4, 8], max-model-len: [16384]}}
-`)
+`
 	a := planned(t, text)
 	if m := a.inputs.Models[folder]; m.Layers != 80 || m.Weights.Total()>>30 != 131 {
 		t.Fatalf("%+v", m)

@@ -98,8 +98,6 @@ func Plan(m Model, s Setup) Estimate {
 		return Estimate{Answer: Cannot, Reason: fmt.Sprintf("%d attention ranks do not divide %d GPUs", s.DP, s.TP)}
 	case m.Heads%s.attentionTP() != 0:
 		return Estimate{Answer: Cannot, Reason: fmt.Sprintf("%d attention heads do not divide over %d GPUs", m.Heads, s.attentionTP())}
-	case s.EP && s.Engine == "sglang" && m.Experts > 0 && m.Experts%s.expertGPUs() != 0:
-		return Estimate{Answer: Uncertain, Reason: fmt.Sprintf("%d experts do not divide over %d GPUs", m.Experts, s.expertGPUs())}
 	}
 	e := Estimate{TokenBytes: TokenBytes(m, s)}
 	var cache Range // room for the KV cache
