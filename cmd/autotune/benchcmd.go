@@ -115,7 +115,7 @@ func readResult(path string) ([]byte, error) {
 
 func printBench(out io.Writer, tool bench.Tool, r bench.Result) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s: %d of %d requests succeeded\n\n", tool.Title, r.Version, r.Succeeded, r.Requests)
+	fmt.Fprintf(&b, "%s: %d of %d requests succeeded\n\n", strings.TrimSpace(tool.Title+" "+r.Version), r.Succeeded, r.Requests)
 	differs := false
 	for _, name := range metric.Names() {
 		v, ok := r.Metrics[name]
