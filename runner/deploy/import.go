@@ -1,0 +1,168 @@
+package deploy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"autotune/runner/engine"
+	"autotune/space"
+)
+
+// Options say how a command is read.
+type Options struct {
+	Source string            // what the text is called in messages
+	Set    map[string]string // values of variables that the text uses and does not set
+	Home   string            // what ~ and $HOME stand for; empty leaves them unknown
+	Which  int               // of several commands that serve, from 1; 0: there is only one
+}
+
+// Import is a serving command as it was found: what is read of it is what Export writes.
+type Import struct {
+	Engine *engine.Definition
+	Line   int      // where the command begins, from 1
+	Launch []string // the words in front of the model and the flags: vllm serve, numactl included
+	Image  string   // of the container that it runs in; empty: none
+	Model  string
+	Env    []Variable // in the order of the text, without secrets
+	Flags  []Flag     // each once, in the order in which they are first given
+	// Secrets are the names of variables that hold secrets or get their values elsewhere, SecretFlags flags that hold some: their values are nowhere kept.
+	Secrets, SecretFlags []string
+	Notes                []Note // in the order of the lines
+}
+
+// Variable is one of a command's environment.
+type Variable struct {
+	Name, Value string
+	Line        int
+	Deployment  bool // it says where the server runs, not how it serves: which GPUs
+}
+
+// Flag is a flag with its value.
+type Flag struct {
+	engine.Setting
+	Line       int
+	Unknown    bool // the catalog does not know it
+	Deployment bool // it says where the server is reached, not how it serves: host, port, name
+}
+
+// Note is what a reader has to be told of a line.
+type Note struct {
+	Line int
+	Text string
+}
+
+// Error is why a text cannot be read as a serving command, on one line of it.
+type Error struct {
+	Source  string
+	Line    int // 0: of the text as a whole
+	Problem string
+	Try     string // what a person may do
+	unset   string // the variable that is not set
+}
+
+func (e *Error) Error() string {
+	switch {
+	case e.Line == 0 && e.Source == "":
+		return e.Problem
+	case e.Line == 0:
+		return e.Source + ": " + e.Problem
+	case e.Source == "":
+		return fmt.Sprintf("line %d: %s", e.Line, e.Problem)
+	default:
+		return fmt.Sprintf("%s:%d: %s", e.Source, e.Line, e.Problem)
+	}
+}
+
+// Read finds the command that serves in a text: a shell command or script, a docker run command, a Dockerfile, a compose file, or a Kubernetes
+// manifest. Nothing is run. The error is an *Error.
+func Read(text string, o Options) (Import, error) {
+	found, err := find(text, &o)
+	var one start
+	if err == nil {
+		one, err = choose(found, o.Which)
+	}
+	var im Import
+	if err == nil {
+		im, err = one.read()
+	}
+	if e, ok := err.(*Error); ok {
+		e.Source = o.Source
+	}
+	return im, err
+}
+
+// find looks for commands that serve, by the form of the text.
+func find(text string, o *Options) ([]start, error) {
+	switch form(text) {
+	case dockerfile:
+		return readDockerfile(text, o)
+	case manifest:
+		return readManifest(text, o)
+	default:
+		return readShell(text, 1, o, newVariables(o), container{})
+	}
+}
+
+// readShell finds them in a script. A part of it may be a script again.
+func readShell(text string, first int, o *Options, vars variables, in container) ([]start, error) {
+	s, err := readScript(text, first, o, vars)
+	if err != nil {
+		return nil, err
+	}
+	in.names, in.notes = slices.Concat(in.names, s.from.names), slices.Concat(in.notes, s.from.notes)
+	var found []start
+	for _, c := range s.calls {
+		more, err := startsOf(c, o, s.vars, in)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, more...)
+	}
+	return found, nil
+}
+
+// choose picks the command that is asked for.
+func choose(found []start, which int) (start, error) {
+	switch {
+	case len(found) == 0:
+		return start{}, &Error{Problem: "no command that serves is found",
+			Try: "vllm serve MODEL ..., python -m sglang.launch_server --model-path MODEL ..., or a file that holds one"}
+	case which > len(found):
+		return start{}, &Error{Problem: fmt.Sprintf("there is no command %d that serves: there are %d", which, len(found))}
+	case which > 0:
+		return found[which-1], nil
+	case len(found) > 1:
+		var lines []string
+		for i, f := range found {
+			lines = append(lines, fmt.Sprintf("%d on line %d (%s)", i+1, f.words[0].line, f.short()))
+		}
+		return start{}, &Error{Line: found[1].words[0].line, Problem: fmt.Sprintf("%d commands serve: %s", len(found), strings.Join(lines, ", ")), Try: "--which N"}
+	}
+	return found[0], nil
+}
+
+// Export is the command again: everything that was read of it, each flag under its long name.
+func (im Import) Export() Export {
+	e := Export{Engine: im.Engine.Name, Model: im.Model, Flags: map[string]space.Value{}, Secrets: slices.Clone(im.Secrets)}
+	for _, v := range im.Env {
+		e.Env = append(e.Env, v.Name+"="+v.Value)
+	}
+	l := engine.Launch{Executable: im.Launch, Model: im.Model}
+	for _, f := range im.Flags {
+		l.Settings = append(l.Settings, f.Setting)
+		e.Flags[f.Flag] = f.Value
+	}
+	e.Argv = im.Engine.Plain(l)
+	return e
+}
+
+// Value is what a flag is set to, by its long name.
+func (im Import) Value(flag string) (space.Value, bool) {
+	for _, f := range im.Flags {
+		if f.Flag == flag {
+			return f.Value, true
+		}
+	}
+	return space.Value{}, false
+}
