@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"autotune/tuner/secret"
 )
 
 // dockerSwitches are the options of docker run that take no value (docker run --help).
@@ -77,7 +79,9 @@ func (c *container) variable(text string, line int, vars variables) {
 
 // elsewhere notes a variable whose value stands in another place.
 func (c *container) elsewhere(name string, line int, where string) {
-	c.names = append(c.names, name)
+	if secret.Variable(name, "a value") {
+		c.names = append(c.names, name)
+	}
 	c.notes = append(c.notes, Note{line, fmt.Sprintf("%s comes from %s: export it in the shell that starts autotune, if the server needs it", name, where)})
 }
 

@@ -167,30 +167,30 @@ func (c *composer) environment(t tree) {
 			c.in.variable(e.key, e.value.line, variables{})
 			continue
 		}
-		c.in.variable(e.key+"="+c.variableText(e.key, e.value), e.value.line, variables{})
+		c.variable(e.key, e.value)
 	}
 	for _, item := range env.items {
 		name, value, assigned := strings.Cut(item.text, "=")
 		if assigned {
-			name += "=" + c.variableText(name, tree{text: value, line: item.line})
+			c.variable(name, tree{text: value, line: item.line})
+			continue
 		}
 		c.in.variable(name, item.line, variables{})
 	}
-	c.in.env = slices.DeleteFunc(c.in.env, func(v Variable) bool { return slices.Contains(c.in.names, v.Name) })
 	if file, ok := t.get("env_file"); ok {
 		c.in.notes = append(c.in.notes, Note{file.line, "what env_file sets is not read: add it to the spec's env, but for secrets"})
 	}
 }
 
-// variableText is a variable's value; one that comes from the shell is noted, not asked for.
-func (c *composer) variableText(name string, t tree) string {
+// variable takes NAME=VALUE; one that comes from the shell is noted, not asked for.
+func (c *composer) variable(name string, value tree) {
 	missing := false
-	text := interpolate(t.text, c.vars, func(string) { missing = true }, func(string, string) {})
+	text := interpolate(value.text, c.vars, func(string) { missing = true }, func(string, string) {})
 	if missing {
-		c.in.elsewhere(name, t.line, "the shell that runs compose")
-		return ""
+		c.in.elsewhere(name, value.line, "the shell that runs compose")
+		return
 	}
-	return text
+	c.in.env = append(c.in.env, Variable{Name: name, Value: text, Line: value.line})
 }
 
 // text puts values in the place of variables.

@@ -287,16 +287,22 @@ func (s *script) assign(a *syntax.Assign, exported bool) {
 		for _, w := range made.words {
 			v.List, faults = append(v.List, w.text), append(faults, w.fault...)
 		}
+		v.notes = made.notes
 	} else {
-		v.Str, faults = s.expandOne(a.Value)
+		var made call
+		v.Str, faults = s.expandWith(a.Value, &made)
+		v.notes = made.notes
 	}
 	if a.Append {
+		v.notes = slices.Concat(old.notes, v.notes)
 		v.Str, v.List = old.Str+v.Str, append(slices.Clone(old.List), v.List...)
 		if old.Kind == expand.Indexed && v.Kind == expand.String {
 			v.Kind, v.List = expand.Indexed, append(slices.Clone(old.List), v.Str)
 		}
 	}
-	delete(s.uncertain, name)
+	if !a.Append {
+		delete(s.uncertain, name)
+	}
 	if len(faults) > 0 {
 		if _, given := s.o.Set[name]; !given {
 			s.unknown[name] = faults[0]
@@ -320,11 +326,14 @@ func (s *script) spelled(w *syntax.Word) string {
 	return b.String()
 }
 
-func (s *script) expandOne(w *syntax.Word) (string, []*Error) {
+func (s *script) expandOne(w *syntax.Word) (string, []*Error) { return s.expandWith(w, &call{}) }
+
+// expandWith makes one text of a word, as a shell does behind an equals sign, and adds to c what has to be said of it.
+func (s *script) expandWith(w *syntax.Word, c *call) (string, []*Error) {
 	if w == nil {
 		return "", nil
 	}
-	if faults := s.inspect(w, &call{}); len(faults) > 0 {
+	if faults := s.inspect(w, c); len(faults) > 0 {
 		return s.spelled(w), faults
 	}
 	text, err := expand.Literal(&expand.Config{Env: s.vars}, w)
@@ -427,13 +436,14 @@ func (s *script) parameter(p *syntax.ParamExp, c *call) *Error {
 	}
 	set := s.vars.Get(name).IsSet()
 	if line, ok := s.uncertain[name]; ok {
-		what := "it is taken as not set"
+		what := "it is taken as if nothing there were done"
 		if set {
-			what = fmt.Sprintf("what line %d says is taken", s.vars[name].line)
+			what = "that is left out"
 		}
 		c.notes = append(c.notes, Note{s.line(p), fmt.Sprintf("$%s may be changed by the condition or loop on line %d: %s", name, line, what)})
 	}
 	if set {
+		c.notes = append(c.notes, s.vars[name].notes...)
 		return nil
 	}
 	switch op := p.Exp; {
@@ -453,7 +463,8 @@ func (s *script) parameter(p *syntax.ParamExp, c *call) *Error {
 // variable is a shell variable and the line that set it.
 type variable struct {
 	expand.Variable
-	line int
+	line  int
+	notes []Note // what has to be said where it is used
 }
 
 // variables are those of the shell.
