@@ -39,6 +39,7 @@ type Definition struct {
 	additions     func(Launch) []string
 	rules         func(ruleContext) ([]space.Constraint, []space.Rewrite)
 	warnings      []warning
+	propose       func(Checkpoint, Host) Proposal
 	resolved      map[string]func(Host) (space.Value, bool)
 	flags         []Flag
 	bySpelling    map[string]int // every exact spelling, dashes included
