@@ -29,7 +29,7 @@ type reader struct {
 }
 
 // read turns a command that was found into an Import.
-func (s start) read() (Import, error) {
+func (s start) read(model string) (Import, error) {
 	if err := firstFault(s.fault); err != nil {
 		return Import{}, err
 	}
@@ -37,6 +37,12 @@ func (s start) read() (Import, error) {
 	r.environment()
 	if err := r.flags(); err != nil {
 		return Import{}, err
+	}
+	if model != "" {
+		r.im.Model = model
+	}
+	if r.im.Model == "" {
+		return Import{}, &Error{Line: r.im.Line, Problem: "the command names no model", Try: "--model NAME beside --from"}
 	}
 	r.jsonBesideKeys()
 	r.mounted()
@@ -131,13 +137,7 @@ func (r *reader) flags() error {
 	for _, g := range reading.Given {
 		r.given(g)
 	}
-	if err := r.unknown(reading); err != nil {
-		return err
-	}
-	if r.im.Model == "" {
-		return &Error{Line: r.im.Line, Problem: "the command names no model", Try: "--model NAME beside --from"}
-	}
-	return nil
+	return r.unknown(reading)
 }
 
 // typographic names the character that a text processor has put in place of the dashes of a flag.

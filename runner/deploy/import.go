@@ -14,6 +14,7 @@ type Options struct {
 	Source string            // what the text is called in messages
 	Set    map[string]string // values of variables that the text uses and does not set
 	Home   string            // what ~ and $HOME stand for; empty leaves them unknown
+	Model  string            // instead of the one that the command names; empty: that one
 	Which  int               // of several commands that serve, from 1; 0: there is only one
 }
 
@@ -84,7 +85,7 @@ func Read(text string, o Options) (Import, error) {
 	}
 	var im Import
 	if err == nil {
-		im, err = one.read()
+		im, err = one.read(o.Model)
 	}
 	if e, ok := err.(*Error); ok {
 		e.Source = o.Source
@@ -156,6 +157,33 @@ func (im Import) Export() Export {
 	e.Argv = im.Engine.Plain(l)
 	return e
 }
+
+// GPUs is how many GPUs the command needs, by the sizes that it sets; 0 where it runs on the CPU.
+func (im Import) GPUs() int {
+	if v, ok := im.Value("device"); ok && v.String() == "cpu" {
+		return 0
+	}
+	n := int64(1)
+	times := func(flags ...string) {
+		for _, f := range flags {
+			if v, ok := im.Value(f); ok && v.AsInt() > 0 {
+				n *= v.AsInt()
+			}
+		}
+	}
+	if im.Engine.Name == "vllm" {
+		times("tensor-parallel-size", "pipeline-parallel-size", "data-parallel-size", "prefill-context-parallel-size")
+		return int(min(n, mostGPUs))
+	}
+	times("tp-size", "pp-size")
+	if v, ok := im.Value("enable-dp-attention"); !ok || !v.AsBool() { // else dp lies inside tp
+		times("dp-size")
+	}
+	return int(min(n, mostGPUs))
+}
+
+// mostGPUs is more than any spec asks for.
+const mostGPUs = 4096
 
 // Value is what a flag is set to, by its long name.
 func (im Import) Value(flag string) (space.Value, bool) {
