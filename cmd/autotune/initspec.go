@@ -55,7 +55,8 @@ func aboutModel(c engine.Checkpoint) string {
 // proposed turns what an engine proposes into what a spec says.
 func proposed(d *engine.Definition, p engine.Proposal) (e studyfile.TemplateEngine, recipes []studyfile.TemplateRecipe) {
 	e = studyfile.TemplateEngine{Name: d.Name, Fixed: chosen(p.Fixed), Baseline: chosen(p.Baseline)}
-	for _, dim := range append(p.Layout[:len(p.Layout):len(p.Layout)], p.Tuning...) {
+	// Layouts come last: what is enumerated of a large space then has all of them.
+	for _, dim := range append(p.Tuning[:len(p.Tuning):len(p.Tuning)], p.Layout...) {
 		e.Space = append(e.Space, dimension(dim))
 	}
 	if p.Require != "" {

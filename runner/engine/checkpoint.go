@@ -17,6 +17,7 @@ type Checkpoint struct {
 	Hybrid       string  // what some layers have in place of full attention; empty: all have that
 	WeightBits   float64 // of a weight outside embeddings
 	WeightsGiB   float64 // of the whole checkpoint, by arithmetic
+	ExpertsGiB   float64 // of the routed experts among them
 	Guessed      bool    // it was told from the name alone
 }
 
@@ -109,7 +110,8 @@ func ReadCheckpoint(text []byte) (Checkpoint, error) {
 	if len(c.Architectures) > 0 {
 		out.Architecture = c.Architectures[0]
 	}
-	out.WeightsGiB = c.weights(experts) / (1 << 30)
+	weights, routed := c.weights(experts)
+	out.WeightsGiB, out.ExpertsGiB = weights/(1<<30), routed/(1<<30)
 	return out, nil
 }
 
@@ -171,8 +173,8 @@ func (c config) bits() float64 {
 
 func b2f(b bool) float64 { return float64(b2i(b)) }
 
-// weights are the bytes of the checkpoint: attention, feed-forward, experts at the layers' width, embeddings at two bytes.
-func (c config) weights(experts int) float64 {
+// weights are the bytes of the checkpoint, and of its routed experts: attention, feed-forward and experts at the layers' width, embeddings at two bytes.
+func (c config) weights(experts int) (whole, routed float64) {
 	h, heads := float64(c.Hidden), float64(c.Heads)
 	head := float64(max(c.HeadDim, b2i(c.HeadDim == 0)*c.Hidden/c.Heads))
 	kv := float64(max(c.KVHeads, b2i(c.KVHeads == 0)*c.Heads))
@@ -197,9 +199,10 @@ func (c config) weights(experts int) float64 {
 	if shared == 0 {
 		shared = float64(c.Shared) * width
 	}
-	parameters := layers*attention + (layers-moe)*3*h*c.Intermediate + moe*3*h*(float64(experts)*width+shared)
+	routed = moe * 3 * h * float64(experts) * width * c.bits() / 8
+	parameters := layers*attention + (layers-moe)*3*h*c.Intermediate + moe*3*h*shared
 	embeddings := c.Vocabulary * h * (2 - b2f(c.Tied))
-	return parameters*c.bits()/8 + embeddings*2
+	return routed + parameters*c.bits()/8 + embeddings*2, routed
 }
 
 var (
@@ -216,6 +219,9 @@ var (
 		{regexp.MustCompile(`(?i)kimi-k2`), true, 384, 1026},
 	}
 )
+
+// usualExperts is the share of a mixture's weights that lies in its routed experts: 0.92 in Qwen3.5-35B-A3B, 0.97 in DeepSeek-V3.
+const usualExperts = 0.92
 
 // GuessCheckpoint tells from a name what it can: experts (30B-A3B), latent attention of well-known families, size and width of the weights.
 func GuessCheckpoint(name string) Checkpoint {
@@ -246,5 +252,8 @@ func GuessCheckpoint(name string) Checkpoint {
 		}
 	}
 	c.WeightsGiB = size * 1e9 * c.WeightBits / 8 / (1 << 30)
+	if c.isMoE() {
+		c.ExpertsGiB = usualExperts * c.WeightsGiB
+	}
 	return c
 }

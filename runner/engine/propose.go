@@ -105,9 +105,17 @@ func (d *Definition) Propose(c Checkpoint, h Host) Proposal { return d.propose(c
 // layout is a way to lay a model out: as many replicas of as many GPUs each.
 type layout struct{ tp, dp int }
 
-// layouts are those that use every GPU, keep whole attention heads together, and hold the weights: the largest tp first. Where none holds them
+// whole is what a layout puts on each GPU, in GiB, where every replica holds the whole model.
+func (c Checkpoint) whole(l layout) float64 { return c.WeightsGiB / float64(l.tp) }
+
+// spread is what a layout puts on each GPU, in GiB, where the replicas share the experts.
+func (c Checkpoint) spread(l layout) float64 {
+	return (c.WeightsGiB-c.ExpertsGiB)/float64(l.tp) + c.ExpertsGiB/float64(l.tp*l.dp)
+}
+
+// layouts are those that use every GPU, keep whole attention heads together, and hold the weights, of which weights says how many GiB come to lie on each GPU: the largest tp first. Where none holds them
 // the largest tp alone is left, and fits is false; so it is where their size is not known, and fits is true.
-func layouts(c Checkpoint, h Host) (list []layout, fits bool) {
+func layouts(c Checkpoint, h Host, weights func(layout) float64) (list []layout, fits bool) {
 	var largest layout
 	for tp := h.GPUs; tp >= 1; tp-- {
 		if h.GPUs%tp != 0 || c.Heads > 0 && c.Heads%tp != 0 || c.Heads == 0 && tp&(tp-1) != 0 {
@@ -116,8 +124,9 @@ func layouts(c Checkpoint, h Host) (list []layout, fits bool) {
 		if largest.tp == 0 {
 			largest = layout{tp, h.GPUs / tp}
 		}
-		if c.WeightsGiB > 0 && c.fits(tp, h) {
-			list = append(list, layout{tp, h.GPUs / tp})
+		l := layout{tp, h.GPUs / tp}
+		if c.WeightsGiB > 0 && (h.MemoryGiB == 0 || weights(l) < roomForWeights*h.MemoryGiB) {
+			list = append(list, l)
 		}
 	}
 	if len(list) > 0 {
@@ -128,11 +137,6 @@ func layouts(c Checkpoint, h Host) (list []layout, fits bool) {
 
 // roomForWeights is the share of a GPU that weights may take and still leave some for a cache: what is above starts seldom and serves few requests.
 const roomForWeights = 0.85
-
-// fits tells whether the weights, over so many GPUs, leave room for a cache; where the memory is not known they do.
-func (c Checkpoint) fits(gpus int, h Host) bool {
-	return h.MemoryGiB == 0 || c.WeightsGiB/float64(gpus) < roomForWeights*h.MemoryGiB
-}
 
 // sizes are the distinct values of one side of the layouts, in order.
 func sizes(list []layout, of func(layout) int) []space.Value {
@@ -154,9 +158,17 @@ func sizes(list []layout, of func(layout) int) []space.Value {
 func together(list []layout, tp, dp string) string {
 	var parts []string
 	for _, l := range list {
-		parts = append(parts, fmt.Sprintf("%s == %d && %s == %d", tp, l.tp, dp, l.dp))
+		parts = append(parts, is(tp, l.tp)+" && "+is(dp, l.dp))
 	}
 	return strings.Join(parts, " || ")
+}
+
+// is compares a size: 1 is what the engine does anyway, and so the same as the flag left out.
+func is(flag string, n int) string {
+	if n == 1 {
+		return flag + " in [default, 1]"
+	}
+	return fmt.Sprintf("%s == %d", flag, n)
 }
 
 func choice(flag string, v space.Value, why string) Choice {
@@ -196,7 +208,7 @@ func described(c Checkpoint, h Host, fits bool) []string {
 		notes = append(notes, fmt.Sprintf("The weights take about %s.", gib(c.WeightsGiB)))
 	}
 	if !fits {
-		notes = append(notes, fmt.Sprintf("That is more than %d GPUs of %s have room for: expect every trial to run out of memory; use more GPUs, or a narrower checkpoint.", h.GPUs, gib(h.MemoryGiB)))
+		notes = append(notes, fmt.Sprintf("That is more than %d x %s have room for: expect every trial to run out of memory; use more GPUs, or a narrower checkpoint.", h.GPUs, gib(h.MemoryGiB)))
 	}
 	return notes
 }

@@ -10,7 +10,7 @@ import (
 // proposeSGLang knows SGLang: data-parallel attention is what experts and latent attention gain from, replicas are for what fits one GPU.
 func proposeSGLang(c Checkpoint, h Host) Proposal {
 	var p Proposal
-	list, fits := layouts(c, h)
+	list, fits := layouts(c, h, c.whole)
 	p.Notes = described(c, h, fits)
 	ranks := attentionRanks(c, h, list[0].tp)
 	sglangLayouts(&p, c, h, list, ranks)

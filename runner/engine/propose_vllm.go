@@ -9,7 +9,7 @@ import (
 // proposeVLLM knows vLLM: for dense models tensor parallelism against replicas; for experts also whether each GPU has whole ones.
 func proposeVLLM(c Checkpoint, h Host) Proposal {
 	var p Proposal
-	list, fits := layouts(c, h)
+	list, fits := layouts(c, h, c.spread)
 	p.Notes = described(c, h, fits)
 	first := list[0]
 	switch {
