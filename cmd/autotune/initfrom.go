@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -36,6 +37,18 @@ func (w *world) textOf(from string) (text, source string, err error) {
 	return from, "--from", nil
 }
 
+// configFile reads a file that a command names: from where the text lies, or from here.
+func configFile(source string) func(string) ([]byte, error) {
+	return func(path string) ([]byte, error) {
+		if beside := filepath.Join(filepath.Dir(source), path); !filepath.IsAbs(path) {
+			if text, err := readRegular(beside); err == nil {
+				return text, nil
+			}
+		}
+		return readRegular(path)
+	}
+}
+
 // assignments reads NAME=VALUE, each once.
 func assignments(words []string) (map[string]string, error) {
 	set := map[string]string{}
@@ -59,7 +72,7 @@ func (w *world) specFrom(o initOptions) (in studyfile.TemplateInput, notes []str
 	if err != nil {
 		return in, nil, err
 	}
-	im, err := deploy.Read(text, deploy.Options{Source: source, Set: set, Home: w.getenv("HOME"), Which: o.which, Model: o.model})
+	im, err := deploy.Read(text, deploy.Options{Source: source, Set: set, Home: w.getenv("HOME"), Which: o.which, Model: o.model, Open: configFile(source)})
 	var wrong *deploy.Error
 	if errors.As(err, &wrong) {
 		if wrong.Try == "" {

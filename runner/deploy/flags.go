@@ -29,17 +29,20 @@ type reader struct {
 }
 
 // read turns a command that was found into an Import.
-func (s start) read(model string) (Import, error) {
+func (s start) read(o *Options) (Import, error) {
 	if err := firstFault(s.fault); err != nil {
 		return Import{}, err
 	}
 	r := &reader{start: s, im: Import{Engine: s.engine, Line: s.words[0].line, Launch: s.launch, Image: s.image, Notes: slices.Clone(s.notes)}}
 	r.environment()
+	if err := r.configFile(o); err != nil {
+		return Import{}, err
+	}
 	if err := r.flags(); err != nil {
 		return Import{}, err
 	}
-	if model != "" {
-		r.im.Model = model
+	if o.Model != "" {
+		r.im.Model = o.Model
 	}
 	if r.im.Model == "" {
 		return Import{}, &Error{Line: r.im.Line, Problem: "the command names no model", Try: "--model NAME beside --from"}
@@ -87,7 +90,7 @@ func (r *reader) environment() {
 			r.secret(v.Name, v.Line)
 			continue
 		}
-		v.Deployment = slices.Contains(deployedVariables, v.Name)
+		v.Deployment = slices.Contains(deployedVariables, v.Name) || strings.HasPrefix(v.Name, "AUTOTUNE_")
 		i := slices.IndexFunc(r.im.Env, func(w Variable) bool { return w.Name == v.Name })
 		if i < 0 {
 			r.im.Env = append(r.im.Env, v)
@@ -294,6 +297,13 @@ func (r *reader) jsonBesideKeys() {
 
 // mounted says where a model that lies in a container is found outside.
 func (r *reader) mounted() {
+	if r.image != "" {
+		for _, f := range r.im.Flags {
+			if !f.Deployment && f.Value.Kind() == space.KindString && strings.HasPrefix(f.Value.String(), "/") {
+				r.note(f.Line, "--%s names a path in the container: the server that autotune starts must find it too", f.Flag)
+			}
+		}
+	}
 	for _, m := range r.mounts {
 		if rest, ok := strings.CutPrefix(r.im.Model, strings.TrimSuffix(m.to, "/")+"/"); ok && strings.HasPrefix(r.im.Model, "/") {
 			r.note(m.line, "%s is a folder in the container: outside it is %s/%s (--model says so)", r.im.Model, strings.TrimSuffix(m.from, "/"), rest)

@@ -12,6 +12,7 @@ const (
 	shellScript textForm = iota
 	dockerfile
 	manifest
+	prose
 )
 
 var (
@@ -20,12 +21,16 @@ var (
 )
 
 // form tells what a text is from its first line that is no comment: a Dockerfile begins with FROM or ARG, YAML with a key, the rest is a script.
+// A text with fences of Markdown is prose around scripts.
 func form(text string) textForm {
+	if fence.MatchString(text) {
+		return prose
+	}
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(strings.TrimPrefix(line, "\ufeff"))
 		switch {
 		case line == "" || strings.HasPrefix(line, "#"):
-		case line == "---" || strings.HasPrefix(line, "%YAML"):
+		case line == "---" || line == "{" || strings.HasPrefix(line, `{"`) || strings.HasPrefix(line, "%YAML"):
 			return manifest
 		case instruction.MatchString(line):
 			return dockerfile

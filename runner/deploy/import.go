@@ -11,11 +11,12 @@ import (
 
 // Options say how a command is read.
 type Options struct {
-	Source string            // what the text is called in messages
-	Set    map[string]string // values of variables that the text uses and does not set
-	Home   string            // what ~ and $HOME stand for; empty leaves them unknown
-	Model  string            // instead of the one that the command names; empty: that one
-	Which  int               // of several commands that serve, from 1; 0: there is only one
+	Source string                            // what the text is called in messages
+	Set    map[string]string                 // values of variables that the text uses and does not set
+	Home   string                            // what ~ and $HOME stand for; empty leaves them unknown
+	Model  string                            // instead of the one that the command names; empty: that one
+	Open   func(path string) ([]byte, error) // reads a file that the command names with --config; nil: none can be read
+	Which  int                               // of several commands that serve, from 1; 0: there is only one
 }
 
 // Import is a serving command as it was found: what is read of it is what Export writes.
@@ -77,20 +78,31 @@ func (e *Error) Error() string {
 
 // Read finds the command that serves in a text: a shell command or script, a docker run command, a Dockerfile, a compose file, or a Kubernetes
 // manifest. Nothing is run. The error is an *Error.
-func Read(text string, o Options) (Import, error) {
+func Read(text string, o Options) (im Import, err error) {
+	defer func() {
+		if recover() != nil { // the shell's reader does so on some rare expansions
+			im, err = Import{}, &Error{Source: o.Source, Problem: "something in the text is more than can be read here", Try: "the command alone, without the script around it"}
+		}
+	}()
 	found, err := find(text, &o)
 	var one start
 	if err == nil {
 		one, err = choose(found, o.Which)
 	}
-	var im Import
 	if err == nil {
-		im, err = one.read(o.Model)
+		im, err = one.read(&o)
 	}
 	if e, ok := err.(*Error); ok {
 		e.Source = o.Source
 	}
 	return im, err
+}
+
+// servers are the words without which no text serves.
+var servers = []string{"vllm", "sglang"}
+
+func mentionsServer(text string) bool {
+	return slices.ContainsFunc(servers, func(s string) bool { return strings.Contains(text, s) })
 }
 
 // find looks for commands that serve, by the form of the text.
@@ -100,6 +112,8 @@ func find(text string, o *Options) ([]start, error) {
 		return readDockerfile(text, o)
 	case manifest:
 		return readManifest(text, o)
+	case prose:
+		return readProse(text, o)
 	default:
 		return readShell(text, 1, o, newVariables(o), container{})
 	}

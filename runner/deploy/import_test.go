@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -244,6 +245,16 @@ func TestImportReadsEveryForm(t *testing.T) {
 		{text: "FROM x\nCMD vllm serve m --seed 1 \\\n # why\n --port 3", launch: "vllm serve", model: "m", flags: "--seed=1 --port=3"},
 		{text: "FROM vllm/vllm-openai\nCMD [\"m\", \"--seed=1\"]", launch: "vllm serve", model: "m", flags: "--seed=1"},
 		{text: "services:\n  a:\n    image: vllm/vllm-openai\n    command: 'm --hf-overrides ''{\"a\": 4.0}'''\n", launch: "vllm serve", model: "m", flags: `--hf-overrides={"a": 4.0}`},
+		{text: "vllm serve m --device cuda --dtype half", launch: "vllm serve", model: "m", flags: "--dtype=half --device=cuda"},
+		{text: "Run it:\n\n```bash\n$ vllm serve m --seed 1\n```\n\nand ask:\n```python\nx = 'vllm'\n```\n", launch: "vllm serve", model: "m", flags: "--seed=1"},
+		{text: "resources:\n  accelerators: H100:8\nenvs:\n  MODEL: a/b\nsetup: pip install vllm\nrun: |\n  echo start\n  vllm serve $MODEL --seed 2\n", launch: "vllm serve", model: "a/b", flags: "--seed=2"},
+		{text: "{\"kind\": \"Pod\", \"spec\": {\"containers\": [{\"image\": \"vllm/vllm-openai\", \"args\": [\"--model\", \"m\"]}]}}", launch: "vllm serve", model: "m"},
+		{text: "serve() {\n  vllm serve m --seed 4\n}\nserve", launch: "vllm serve", model: "m", flags: "--seed=4"},
+		{text: "sudo docker run --rm vllm/vllm-openai bash -c 'vllm serve m'", launch: "vllm serve", model: "m"},
+		{text: "docker run -e A=1 img sh -c \"vllm serve m --seed \\$A\"", launch: "vllm serve", model: "m", flags: "--seed=1"},
+		{text: "vllm serve m --config c.yaml --seed 9", launch: "vllm serve", model: "m", flags: `--seed=9 --max-num-seqs=8 --enforce-eager --hf-overrides={"a": {"f": 4.0, "s": "4.0"}} --cudagraph-capture-sizes 1 2`,
+			o: deploy.Options{Open: files{"c.yaml": "seed: 1\nmax-num-seqs: 8\nenforce-eager: true\nenable-eplb: false\nhf-overrides: {a: {f: 4.0, s: '4.0'}}\ncudagraph-capture-sizes: [1, 2]\n"}.open}},
+		{text: "vllm serve --config c.yaml", launch: "vllm serve", model: "from/file", o: deploy.Options{Open: files{"c.yaml": "model: from/file"}.open}},
 	} {
 		c.o.Source = "s"
 		im, err := deploy.Read(c.text, c.o)
@@ -259,6 +270,83 @@ func TestImportReadsEveryForm(t *testing.T) {
 			t.Errorf("%q: %s, %s, %s", c.text, got, im.Model, im.Engine.Render(set))
 		}
 	}
+}
+
+// files are what a command may name with --config.
+type files map[string]string
+
+func (f files) open(path string) ([]byte, error) {
+	text, ok := f[path]
+	if !ok {
+		return nil, os.ErrNotExist
+	}
+	return []byte(text), nil
+}
+
+// TestImportSaysWhatItDoes: what is done to a command beyond reading it is said, with its line.
+func TestImportSaysWhatItDoes(t *testing.T) {
+	for _, c := range []struct {
+		text, want string
+		line       int
+	}{
+		{"vllm serve m \\\n --max-num-batched-tokens 16K", "--max-num-batched-tokens 16K is 16384", 2},
+		{"vllm serve m \\\n -ep \\\n -ep", "--enable-expert-parallel is given twice, first on line 2: it is one setting", 3},
+		{"vllm serve m -tp 2 \\\n -tp 4", "--tensor-parallel-size is given twice: the later value, 4, counts, not 2 of line 1", 2},
+		{"vllm serve m --enforce-eager\\\n --no-enforce-eager", "--enforce-eager is switched off here, after line 1 said otherwise: the later one counts", 2},
+		{"vllm serve m --max-num-se 4", "--max-num-se is short for --max-num-seqs", 1},
+		{"vllm serve m --swap-space 4", "the catalog does not know --swap-space: it is passed through as written, the word behind it as its value", 1},
+		{"vllm serve m \\\t\n --seed 1", "a blank follows the backslash: a shell ends the command there; it is read as if the line went on", 1},
+		{"vllm serve m \\ # why\n --seed 1", "a blank follows the backslash: a shell ends the command there; it is read as if the line went on", 1},
+		{"vllm serve m\n --seed 1", "line 1 does not end in a backslash: a shell would run --seed as a command of its own; it is read as if the line before went on", 2},
+		{"vllm serve m \\\n # --seed 2 \\\n --seed 1", "the comment on line 2 ends the command: a shell would run --seed as a command of its own; it is read as if the line before went on", 3},
+		{"TP=2\n[ -n \"$X\" ] && TP=4\nif x; then TP=8; fi\nvllm serve m -tp $TP", "$TP may be changed by the condition or loop on line 3: that is left out", 4},
+		{"vllm serve m --config nowhere.yaml", "the file of --config cannot be read (file does not exist): what it sets is not known here", 1},
+		{`vllm serve m --compilation-config '{"a":1}' --compilation-config.b 2`, "the keys --compilation-config.* become one value, which replaces --compilation-config as a whole: that one is left out", 1},
+		{"sudo vllm serve m", "sudo is left out: start autotune as the user that serves", 1},
+		{"docker run --env-file .env vllm/vllm-openai m", "what the file .env sets is not read: add it to the spec's env, but for secrets", 1},
+		{"docker run -v /data:/m vllm/vllm-openai --model /m/x --chat-template /m/t", "--chat-template names a path in the container: the server that autotune starts must find it too", 1},
+		{"export A=$(date)\nvllm serve m", "A comes from $(date): export it in the shell that starts autotune, if the server needs it", 1},
+	} {
+		im, err := deploy.Read(c.text, deploy.Options{Source: "s", Open: files{}.open})
+		if err != nil || !slices.Contains(im.Notes, deploy.Note{Line: c.line, Text: c.want}) {
+			t.Errorf("%q: %v, %+v", c.text, err, im.Notes)
+		}
+	}
+}
+
+// FuzzRead: whatever is given, there is a command whose export reads back the same, or an error that says where.
+func FuzzRead(f *testing.F) {
+	entries, err := os.ReadDir(filepath.Join("testdata", "import"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, e := range entries {
+		text, err := os.ReadFile(filepath.Join("testdata", "import", e.Name()))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(text))
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		im, err := deploy.Read(text, deploy.Options{Source: "s"})
+		var wrong *deploy.Error
+		if err != nil {
+			if !errors.As(err, &wrong) {
+				t.Fatalf("%T: %v", err, err)
+			}
+			return
+		}
+		again, err := deploy.Read(deploy.Shell(im.Export()), deploy.Options{Source: "s", Set: map[string]string{"HF_TOKEN": "x"}})
+		if strings.ContainsAny(text, "\x00\r") || len(im.Secrets) > 0 || !utf8.ValidString(text) {
+			return
+		}
+		if err != nil {
+			t.Fatalf("%v\n%s", err, deploy.Shell(im.Export()))
+		}
+		if diff := cmp.Diff(im.Export(), again.Export(), cmp.Comparer(func(a, b space.Value) bool { return a == b })); diff != "" {
+			t.Errorf("%s\n%s", diff, deploy.Shell(im.Export()))
+		}
+	})
 }
 
 // TestImportNamesSecretsAndKeepsNone: whatever the form, a secret's value is nowhere in what comes out.

@@ -2,6 +2,7 @@ package deploy
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -27,6 +28,50 @@ func readManifest(text string, o *Options) ([]start, error) {
 			continue
 		}
 		more, err := kubernetes(doc, o)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, more...)
+	}
+	if len(found) > 0 {
+		return found, nil
+	}
+	for _, doc := range documents {
+		envs, _ := doc.get("envs")
+		vars := newVariables(o)
+		for _, e := range envs.entries {
+			if _, given := o.Set[e.key]; !given && e.value.text != "" {
+				vars[e.key] = exportedVariable(Variable{Name: e.key, Value: e.value.text, Line: e.value.line})
+			}
+		}
+		more, err := scripts(doc, o, vars)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, more...)
+	}
+	return found, nil
+}
+
+// scripts reads the texts of a file of any other kind (a cluster task, a pipeline) that are scripts which serve.
+func scripts(t tree, o *Options, vars variables) ([]start, error) {
+	var found []start
+	if mentionsServer(t.text) && strings.Contains(t.text, " ") {
+		more, err := readShell(t.text, textLine(t), o, maps.Clone(vars), container{})
+		if err != nil && t.block { // a sentence is no script
+			return nil, err
+		}
+		return more, nil
+	}
+	for _, e := range t.entries {
+		more, err := scripts(e.value, o, vars)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, more...)
+	}
+	for _, item := range t.items {
+		more, err := scripts(item, o, vars)
 		if err != nil {
 			return nil, err
 		}

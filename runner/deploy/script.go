@@ -190,10 +190,19 @@ func (s *script) call(c *syntax.CallExpr) {
 		made.fault = append(made.fault, faults...)
 		made.env = append(made.env, Variable{Name: a.Name.Value, Value: value, Line: s.line(a)})
 	}
+	commented := 0 // a line whose rest is a comment to whoever wrote it
 	for _, w := range c.Args {
 		text := s.spelled(w)
+		if s.line(w) == commented {
+			continue
+		}
+		if strings.HasPrefix(text, `\ #`) { // a blank that is escaped, and so no comment
+			commented = s.line(w)
+			made.notes = append(made.notes, Note{commented, blankFollows})
+			continue
+		}
 		if blank := s.blankAfterBackslash(w); blank > 0 {
-			made.notes = append(made.notes, Note{blank, "a blank follows the backslash: a shell ends the command there; it is read as if the line went on"})
+			made.notes = append(made.notes, Note{blank, blankFollows})
 			if text = strings.TrimSuffix(strings.TrimRight(text, " \t"), `\`); text == "" {
 				continue
 			}
@@ -217,11 +226,13 @@ func (s *script) call(c *syntax.CallExpr) {
 	}
 }
 
+const blankFollows = "a blank follows the backslash: a shell ends the command there; it is read as if the line went on"
+
 // goesOn joins a command that begins with a flag to the one before: no command is called so, and dropping the flags would serve something else.
 func (s *script) goesOn(rest call) {
 	c := &s.calls[len(s.calls)-1]
 	first := rest.words[0]
-	if !slices.ContainsFunc(c.notes, func(n Note) bool { return n.Line == c.ended && strings.HasPrefix(n.Text, "a blank follows") }) {
+	if !slices.ContainsFunc(c.notes, func(n Note) bool { return n.Line == c.ended && n.Text == blankFollows }) {
 		why := fmt.Sprintf("line %d does not end in a backslash", c.ended)
 		for n := c.ended; n < first.line; n++ {
 			if strings.HasPrefix(strings.TrimSpace(s.lines[n-s.base]), "#") {
@@ -313,9 +324,17 @@ func (s *script) assign(a *syntax.Assign, exported bool) {
 		}
 		return
 	}
+	if len(v.Str) > longestValue || len(v.List) > longestValue {
+		s.unknown[name] = &Error{Line: v.line, Problem: "it is too long"}
+		delete(s.vars, name)
+		return
+	}
 	delete(s.unknown, name)
 	s.vars[name] = v
 }
+
+// longestValue bounds a variable, in bytes or words: what is set to itself twice, again and again, outgrows any memory.
+const longestValue = 64 << 10
 
 // spelled is a word as it is written.
 func (s *script) spelled(w *syntax.Word) string {

@@ -8,12 +8,14 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
 )
 
 // tree is a YAML value with the line where it begins: a text, a list or a mapping.
 type tree struct {
 	line    int
 	text    string
+	quoted  bool // a text whatever it looks like
 	block   bool // a literal block, whose own first line is the next one
 	list    bool
 	mapping bool
@@ -98,7 +100,7 @@ func (p *planter) tree(n ast.Node, depth int) tree {
 	case *ast.LiteralNode:
 		t.text, t.block = n.Value.Value, true
 	case *ast.StringNode:
-		t.text = n.Value
+		t.text, t.quoted = n.Value, n.Token.Type == token.SingleQuoteType || n.Token.Type == token.DoubleQuoteType
 	case *ast.TagNode:
 		return p.tree(n.Value, depth+1)
 	case *ast.AnchorNode:
@@ -108,8 +110,8 @@ func (p *planter) tree(n ast.Node, depth int) tree {
 		return p.anchors[n.Value.GetToken().Value]
 	case *ast.NullNode, *ast.CommentGroupNode:
 	default:
-		if token := n.GetToken(); token != nil {
-			t.text = token.Value
+		if at := n.GetToken(); at != nil {
+			t.text = at.Value
 		}
 	}
 	return t

@@ -38,7 +38,7 @@ func (d *Definition) Parse(args []string) (model string, settings []Setting, err
 // ParseKnown is Parse for a command line that may hold flags which the catalog does not know: they are returned as they stand, in order,
 // and a word that follows one of them may be its value.
 func (d *Definition) ParseKnown(args []string) (model string, settings []Setting, rest []string, err error) {
-	r, err := d.Read(args)
+	r, err := d.read(args, false)
 	if err != nil {
 		return "", nil, nil, err
 	}
@@ -79,9 +79,12 @@ type Given struct {
 	Spelling string
 }
 
-// Read is ParseKnown for those who must say where each flag stands. A command line without a model is no error here.
-func (d *Definition) Read(args []string) (Reading, error) {
-	p := &parser{d: d, args: args, all: len(args)}
+// Read is ParseKnown for those who must say where each flag stands. A command line without a model is no error here, and a flag that could be short for
+// several of the catalog's is one that the catalog does not know: an older release may have had it.
+func (d *Definition) Read(args []string) (Reading, error) { return d.read(args, true) }
+
+func (d *Definition) read(args []string, tolerant bool) (Reading, error) {
+	p := &parser{d: d, args: args, all: len(args), tolerant: tolerant}
 	if len(args) > 0 && slices.Contains(d.Subcommands, args[0]) {
 		p.args = args[1:]
 	}
@@ -95,6 +98,7 @@ type parser struct {
 	all      int      // how many there were
 	at       int      // of the word that is being read
 	spelling string
+	tolerant bool // of abbreviations that could mean several flags
 	read     Reading
 }
 
@@ -270,10 +274,10 @@ func (p *parser) byPrefix(name, word string) (*Flag, bool, error) {
 		}
 	}
 	sort.Strings(matches)
-	switch len(matches) {
-	case 0:
+	switch {
+	case len(matches) == 0 || len(matches) > 1 && p.tolerant:
 		return nil, false, nil
-	case 1:
+	case len(matches) == 1:
 		i := p.d.bySpelling[matches[0]]
 		return &p.d.flags[i], matches[0] == "--no-"+p.d.flags[i].Name, nil
 	default:
