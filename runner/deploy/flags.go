@@ -222,11 +222,11 @@ func (r *reader) unknown(reading engine.Reading) error {
 		w := rest[0]
 		rest = rest[1:]
 		line := r.args[w.At].line
-		if !strings.HasPrefix(w.Text, "-") {
+		if !strings.HasPrefix(w.Text, "-") || slices.Contains(r.texts()[:w.At], "--") {
 			return r.stray(w, line)
 		}
 		head, inline, assigned := strings.Cut(w.Text, "=")
-		name := strings.TrimLeft(head, "-")
+		name := strings.TrimPrefix(head, "--")
 		if err := r.underscored(head, name, line); err != nil {
 			return err
 		}
@@ -234,8 +234,13 @@ func (r *reader) unknown(reading engine.Reading) error {
 		if name = strings.ReplaceAll(stem, "_", "-"); dotted {
 			name += "." + tail
 		}
-		if !strings.HasPrefix(head, "--") || !flagForm.MatchString(name) {
-			return &Error{Line: line, Problem: fmt.Sprintf("%s knows no flag %s", r.engine.Title, head)}
+		known, ok := r.engine.Flag(name)
+		if ok || !strings.HasPrefix(head, "--") || !flagForm.MatchString(name) {
+			e := &Error{Line: line, Problem: fmt.Sprintf("%s knows no flag %s", r.engine.Title, head)}
+			if ok {
+				e.Try = "--" + known.Name
+			}
+			return e
 		}
 		f := Flag{Setting: engine.Setting{Flag: name, Value: space.Bool(true)}, Line: line, Unknown: true}
 		said := ""

@@ -203,6 +203,7 @@ func TestImportRefusesWithTheLine(t *testing.T) {
 		{"vllm serve $MODEL --port ${PORT}", "s:1: $MODEL, $PORT are not set here: a shell would put nothing in their place", "--set MODEL=VALUE --set PORT=VALUE"},
 		{"M=$(ls /models)\nvllm serve $M", "s:2: $M is set on line 1 to what is not known here: $(ls /models) is what another command prints: nothing is run here to find out", "--set M=VALUE"},
 		{"vllm serve m `date`", "s:1: $(date) is what another command prints: nothing is run here to find out", "what it prints"},
+		{"vllm serve m --tp 8", "s:1: vLLM knows no flag --tp", "--tensor-parallel-size"},
 		{"vllm serve m -xyz", "s:1: vLLM knows no flag -xyz", ""},
 		{"vllm serve a\nvllm serve b", "s:2: 2 commands serve: 1 on line 1 (vllm serve a), 2 on line 2 (vllm serve b)", "--which N"},
 		{"services:\n  a: {image: nginx}", "s: no command that serves is found", ""},
