@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"autotune/runner/engine"
 	"autotune/tuner/studyfile"
 )
 
@@ -72,5 +73,35 @@ func rehearseSpec(t *testing.T, text string, fits bool) {
 	want := map[bool]int{true: exitDone, false: exitNone}[fits]
 	if got := cmd.ProcessState.ExitCode(); got != want || strings.Contains(string(out), "Baseline  none") == fits || !strings.Contains(string(out), "Trials    3 of 3") {
 		t.Errorf("exit status %d, want %d: %v\n%s", got, want, err, out)
+	}
+}
+
+// TestEveryProposalIsValid: whatever is known of a model, and however many GPUs there are, the spec passes check, its baselines and recipes keep every rule.
+func TestEveryProposalIsValid(t *testing.T) {
+	w := quiet(t)
+	checkpoints := []engine.Checkpoint{engine.GuessCheckpoint("m"), engine.GuessCheckpoint("a-30B-A3B"), engine.GuessCheckpoint("Kimi-K2"), engine.GuessCheckpoint("x-7B")}
+	for _, heads := range []int{12, 40, 56, 96} {
+		for _, gib := range []float64{15, 400} {
+			dense := engine.Checkpoint{Model: engine.Model{Heads: heads, Dense: true, ContextLen: 4096}, WeightsGiB: gib}
+			mixed := engine.Checkpoint{Model: engine.Model{Heads: heads, Experts: 64, DraftLayers: 1}, Latent: heads == 96, WeightsGiB: gib, ExpertsGiB: 0.9 * gib}
+			checkpoints = append(checkpoints, dense, mixed)
+		}
+	}
+	for i, c := range checkpoints {
+		for _, gpus := range []int{0, 1, 2, 3, 4, 6, 8, 12, 16} {
+			for _, memory := range []float64{0, 80} {
+				in := studyfile.TemplateInput{Model: "m", GPUs: gpus, Longest: c.ContextLen}
+				for _, d := range engine.Catalog() {
+					e, recipes := proposed(d, d.Propose(c, engine.Host{GPUs: gpus, MemoryGiB: memory}))
+					in.Engines, in.Recipes = append(in.Engines, e), append(in.Recipes, recipes...)
+				}
+				text := string(studyfile.Template(in))
+				a := assembled(t, w, fmt.Sprintf("checkpoint %d on %d GPUs", i, gpus), text)
+				assembled(t, w, "all", strings.ReplaceAll(text, "\n#: ", "\n"))
+				if len(a.warnings) > 0 {
+					t.Errorf("checkpoint %d on %d GPUs: %v", i, gpus, a.warnings)
+				}
+			}
+		}
 	}
 }

@@ -208,31 +208,42 @@ func (c config) weights(experts int) (whole, routed float64) {
 var (
 	billions = regexp.MustCompile(`(?i)(?:^|[^a-z0-9.])([0-9]+(?:\.[0-9]+)?)b(?:$|[^a-z0-9])`)
 	active   = regexp.MustCompile(`(?i)[-_]a[0-9]+(?:\.[0-9]+)?b`)
-	families = []struct {
-		name    *regexp.Regexp
-		latent  bool
-		experts int
-		billion float64
-	}{
-		{regexp.MustCompile(`(?i)deepseek-(v3|r1)`), true, 256, 671},
-		{regexp.MustCompile(`(?i)glm-5`), true, 256, 744},
-		{regexp.MustCompile(`(?i)kimi-k2`), true, 384, 1026},
-	}
 )
+
+// families are published models whose names tell little: experts, parameters in billions, and the bits of a weight as published. The first that
+// matches counts.
+var families = []struct {
+	name    string // how the name of the model begins
+	latent  bool
+	experts int
+	billion float64
+	bits    float64
+}{
+	{"deepseek-v3", true, 256, 671, 8},
+	{"deepseek-r1", true, 256, 671, 8},
+	{"deepseek-v2-lite", true, 64, 15.7, 16},
+	{"deepseek-v2", true, 160, 236, 16},
+	{"glm-5", true, 256, 744, 16},
+	{"glm-4.5-air", false, 128, 106, 16},
+	{"glm-4.5", false, 160, 355, 16},
+	{"glm-4.6", false, 160, 355, 16},
+	{"glm-4.7", false, 160, 355, 16},
+	{"kimi-k2", true, 384, 1026, 8},
+	{"minimax-m2", false, 256, 230, 8},
+	{"gpt-oss", false, 128, 117, 4.5},
+	{"mixtral-8x7b", false, 8, 47, 16},
+	{"mixtral-8x22b", false, 8, 141, 16},
+	{"llama-4-scout", false, 16, 109, 16},
+	{"llama-4-maverick", false, 128, 400, 16},
+}
 
 // usualExperts is the share of a mixture's weights that lies in its routed experts: 0.92 in Qwen3.5-35B-A3B, 0.97 in DeepSeek-V3.
 const usualExperts = 0.92
 
-// GuessCheckpoint tells from a name what it can: experts (30B-A3B), latent attention of well-known families, size and width of the weights.
+// GuessCheckpoint tells from a name what it can: experts (30B-A3B) and latent attention of well-known families, size and width of the weights.
 func GuessCheckpoint(name string) Checkpoint {
 	base := strings.ToLower(name[strings.LastIndexByte(name, '/')+1:])
-	c := Checkpoint{Guessed: true, WeightBits: 16}
-	switch {
-	case strings.Contains(base, "fp8") || strings.Contains(base, "int8") || strings.Contains(base, "w8a8"):
-		c.WeightBits = 8
-	case strings.Contains(base, "fp4") || strings.Contains(base, "int4") || strings.Contains(base, "awq") || strings.Contains(base, "gptq"):
-		c.WeightBits = 4.5
-	}
+	c := Checkpoint{Guessed: true}
 	size := 0.0
 	if m := billions.FindStringSubmatch(base); m != nil {
 		size, _ = strconv.ParseFloat(m[1], 64)
@@ -241,15 +252,21 @@ func GuessCheckpoint(name string) Checkpoint {
 		c.Experts = 2 // how many is not known, only that there are some
 	}
 	for _, f := range families {
-		if f.name.MatchString(base) && !strings.Contains(base, "distill") {
-			c.Experts, c.Latent = f.experts, f.latent
+		if strings.HasPrefix(base, f.name) && !strings.Contains(base, "distill") {
+			c.Experts, c.Latent, c.WeightBits = f.experts, f.latent, f.bits
 			if size == 0 {
 				size = f.billion
 			}
-			if strings.HasPrefix(base, "deepseek") && c.WeightBits == 16 {
-				c.WeightBits = 8 // published so
-			}
+			break
 		}
+	}
+	switch {
+	case strings.Contains(base, "fp8") || strings.Contains(base, "int8") || strings.Contains(base, "w8a8"):
+		c.WeightBits = 8
+	case strings.Contains(base, "fp4") || strings.Contains(base, "int4") || strings.Contains(base, "awq") || strings.Contains(base, "gptq"):
+		c.WeightBits = 4.5
+	case c.WeightBits == 0:
+		c.WeightBits = 16
 	}
 	c.WeightsGiB = size * 1e9 * c.WeightBits / 8 / (1 << 30)
 	if c.isMoE() {

@@ -118,11 +118,14 @@ func (c Checkpoint) spread(l layout) float64 {
 func layouts(c Checkpoint, h Host, weights func(layout) float64) (list []layout, fits bool) {
 	var largest layout
 	for tp := h.GPUs; tp >= 1; tp-- {
-		if h.GPUs%tp != 0 || c.Heads > 0 && c.Heads%tp != 0 || c.Heads == 0 && tp&(tp-1) != 0 {
+		if c.Heads > 0 && c.Heads%tp != 0 || c.Heads == 0 && tp&(tp-1) != 0 {
 			continue
 		}
 		if largest.tp == 0 {
-			largest = layout{tp, h.GPUs / tp}
+			largest = layout{tp, 1}
+		}
+		if h.GPUs%tp != 0 {
+			continue
 		}
 		l := layout{tp, h.GPUs / tp}
 		if c.WeightsGiB > 0 && (h.MemoryGiB == 0 || weights(l) < roomForWeights*h.MemoryGiB) {

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"autotune/space"
@@ -12,20 +14,23 @@ func proposeSGLang(c Checkpoint, h Host) Proposal {
 	var p Proposal
 	list, fits := layouts(c, h, c.whole)
 	p.Notes = described(c, h, fits)
-	ranks := attentionRanks(c, h, list[0].tp)
+	ranks := attentionRanks(c, h, list)
 	sglangLayouts(&p, c, h, list, ranks)
 	p.Tuning = sglangTuning(c, h)
 	p.Seeds = sglangSeeds(c, h, list, ranks)
 	return p
 }
 
-// attentionRanks are the numbers of attention ranks worth trying inside tp: experts or a latent cache, and heads that divide.
-func attentionRanks(c Checkpoint, h Host, tp int) (ranks []int) {
-	if h.GPUs < 2 || !c.isMoE() && !c.Latent {
+// attentionRanks are the numbers of attention ranks worth trying: for experts or a latent cache, where one split takes every GPU. Beside other layouts
+// they are numbers that dp-size has there too.
+func attentionRanks(c Checkpoint, h Host, list []layout) (ranks []int) {
+	tp := list[0].tp
+	if h.GPUs < 2 || tp != h.GPUs || !c.isMoE() && !c.Latent {
 		return nil
 	}
 	for n := 2; n <= tp; n *= 2 {
-		if tp%n == 0 {
+		known := len(list) == 1 || slices.ContainsFunc(list, func(l layout) bool { return l.dp == n })
+		if tp%n == 0 && known {
 			ranks = append(ranks, n)
 		}
 	}
@@ -47,7 +52,7 @@ func sglangLayouts(p *Proposal, c Checkpoint, h Host, list []layout, ranks []int
 		p.Require, p.RequireWhy = together(list, "tp-size", "dp-size"), "every layout uses every GPU"
 		if len(ranks) > 0 {
 			p.Layout = append(p.Layout, inside)
-			p.Require = fmt.Sprintf("enable-dp-attention && tp-size == %d && dp-size in [%s] || !enable-dp-attention && (%s)", first.tp, joined(ranks, list), p.Require)
+			p.Require = fmt.Sprintf("enable-dp-attention && tp-size == %d && dp-size in [%s] || !enable-dp-attention && (%s)", first.tp, joined(ranks), p.Require)
 		}
 	case len(ranks) > 0:
 		p.Layout = append(p.Layout, inside, Dimension{Flag: "dp-size", Values: numbers(ranks), When: "enable-dp-attention", Why: "attention ranks"})
@@ -64,15 +69,10 @@ func sglangLayouts(p *Proposal, c Checkpoint, h Host, list []layout, ranks []int
 		Dimension{Flag: "moe-runner-backend", Values: words("default", "triton", "deep_gemm"), Off: true, Why: "kernels of the experts"})
 }
 
-// joined are the ranks that dp-size can be set to.
-func joined(ranks []int, list []layout) string {
+func joined(ranks []int) string {
 	var texts []string
 	for _, n := range ranks {
-		for _, l := range list {
-			if l.dp == n {
-				texts = append(texts, fmt.Sprint(n))
-			}
-		}
+		texts = append(texts, strconv.Itoa(n))
 	}
 	return strings.Join(texts, ", ")
 }
@@ -116,7 +116,7 @@ func sglangSeeds(c Checkpoint, h Host, list []layout, ranks []int) []Seed {
 	}
 	first, last := list[0], list[len(list)-1]
 	seeds := []Seed{{append(layoutOf(first), busy...), "a narrower cache, for throughput"}}
-	if len(ranks) > 0 && (len(list) == 1 || last.dp == ranks[len(ranks)-1]) {
+	if len(ranks) > 0 {
 		set := []Setting{{"enable-dp-attention", space.Bool(true)}, {"dp-size", space.Int(int64(ranks[len(ranks)-1]))}}
 		if len(list) > 1 {
 			set = append([]Setting{{"tp-size", space.Int(int64(first.tp))}}, set...)
