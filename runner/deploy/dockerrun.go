@@ -45,7 +45,7 @@ func dockerRun(words []word, vars variables) (rest []word, in container, ok bool
 		switch variable, _, _ := strings.Cut(value, "="); name {
 		case "-e", "--env":
 			if len(w.fault) > 0 {
-				in.elsewhere(variable, w.line, "the shell that starts the container")
+				in.elsewhere(strings.Trim(variable, `"'`), w.line, "the shell that starts the container")
 				continue
 			}
 			in.variable(value, w.line, vars)

@@ -134,7 +134,15 @@ func readShell(text string, first int, o *Options, vars variables, in container)
 		}
 		found = append(found, more...)
 	}
-	return found, nil
+	if len(found) > 0 || !mentionsServer(text) {
+		return found, nil
+	}
+	for _, c := range s.calls { // $CMD: it may be what serves
+		if len(c.words) > 0 && len(c.words[0].fault) > 0 {
+			return nil, c.words[0].fault[0]
+		}
+	}
+	return nil, nil
 }
 
 // choose picks the command that is asked for.

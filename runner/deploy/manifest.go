@@ -127,7 +127,8 @@ func kubernetesContainer(t tree, o *Options) ([]start, error) {
 			}
 			continue
 		}
-		in.env = append(in.env, Variable{Name: name.text, Value: kubernetesText(value.text, in.env), Line: name.line})
+		text, _ := kubernetesText(value, in.env, o)
+		in.env = append(in.env, Variable{Name: name.text, Value: text, Line: name.line})
 	}
 	if from, ok := t.get("envFrom"); ok {
 		in.notes = append(in.notes, Note{from.line, "envFrom takes variables from elsewhere: they are not known here"})
@@ -136,7 +137,8 @@ func kubernetesContainer(t tree, o *Options) ([]start, error) {
 	for _, key := range []string{"command", "args"} {
 		list, _ := t.get(key)
 		for _, item := range list.items {
-			words = append(words, word{text: kubernetesText(item.text, in.env), line: textLine(item)})
+			text, faults := kubernetesText(item, in.env, o)
+			words = append(words, word{text, textLine(item), faults})
 		}
 	}
 	return inContainer(words, o, in)
@@ -160,9 +162,10 @@ func textLine(t tree) int {
 // kubernetesVariable is $(NAME), or $$(NAME) for the text $(NAME).
 var kubernetesVariable = regexp.MustCompile(`\$?\$\(([A-Za-z_][A-Za-z0-9_]*)\)`)
 
-// kubernetesText replaces $(NAME) by what env says; a name that is not known stays as it is, as Kubernetes has it.
-func kubernetesText(text string, env []Variable) string {
-	return kubernetesVariable.ReplaceAllStringFunc(text, func(found string) string {
+// kubernetesText replaces $(NAME) by what env says, or the person. A name that is not known stays as it is, as Kubernetes has it where there is no such
+// variable; most such names get their values in the cluster, so that it is a fault of a word.
+func kubernetesText(t tree, env []Variable, o *Options) (text string, faults []*Error) {
+	text = kubernetesVariable.ReplaceAllStringFunc(t.text, func(found string) string {
 		if strings.HasPrefix(found, "$$") {
 			return found[1:]
 		}
@@ -172,8 +175,15 @@ func kubernetesText(text string, env []Variable) string {
 				return v.Value
 			}
 		}
+		if value, ok := o.Set[name]; ok {
+			return value
+		}
+		if !t.block { // in a script it is what a command prints
+			faults = append(faults, &Error{Line: t.line, Problem: "$(" + name + ") is not set here", Try: "--set " + name + "=VALUE", unset: name})
+		}
 		return found
 	})
+	return text, faults
 }
 
 // composeService reads entrypoint, command and environment of a service.

@@ -45,8 +45,12 @@ type script struct {
 
 // readScript reads a text as bash would. first is the line that its first one has in the surrounding file.
 func readScript(text string, first int, o *Options, vars variables) (*script, error) {
+	windows := strings.Contains(text, "\r\n")
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	s := &script{o: o, lines: strings.Split(text, "\n"), base: first - 1, vars: vars, uncertain: map[string]int{}, unknown: map[string]*Error{}}
+	if windows {
+		s.from.notes = append(s.from.notes, Note{first, "the lines end as on Windows, which a shell takes for a part of the last word: they are read without that"})
+	}
 	file, err := parseBash(text)
 	if open := openComments(file, s.lines); err == nil && len(open) > 0 {
 		lines := slices.Clone(s.lines)
