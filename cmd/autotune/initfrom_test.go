@@ -132,3 +132,17 @@ func assembled(t *testing.T, w *world, name, text string) *assembly {
 	}
 	return a
 }
+
+// TestTheSpecOfAnImportRehearses: today's command is measured as trial 0, for models that the law knows and for generic ones.
+func TestTheSpecOfAnImportRehearses(t *testing.T) {
+	for _, name := range []string{"16K-suffix-and-dotted-mtp.sh", "hf-overrides-deep-json.sh", "o3-json-many-switches.sh", "sglang-cpu-many-switches.sh", "compose-anchor-list.yaml"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in, _, err := quiet(t).specFrom(initOptions{from: filepath.Join("..", "..", "runner", "deploy", "testdata", "import", name)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			rehearseSpec(t, string(studyfile.Template(in)), true)
+		})
+	}
+}

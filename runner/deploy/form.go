@@ -13,6 +13,7 @@ const (
 	dockerfile
 	manifest
 	prose
+	unit
 )
 
 var (
@@ -32,6 +33,8 @@ func form(text string) textForm {
 		case line == "" || strings.HasPrefix(line, "#"):
 		case line == "---" || line == "{" || strings.HasPrefix(line, `{"`) || strings.HasPrefix(line, "%YAML"):
 			return manifest
+		case line == "[Unit]" || line == "[Service]":
+			return unit
 		case instruction.MatchString(line):
 			return dockerfile
 		case yamlKey.MatchString(line):

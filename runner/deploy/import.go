@@ -76,8 +76,8 @@ func (e *Error) Error() string {
 	}
 }
 
-// Read finds the command that serves in a text: a shell command or script, a docker run command, a Dockerfile, a compose file, or a Kubernetes
-// manifest. Nothing is run. The error is an *Error.
+// Read finds the command that serves in a text: a shell command or script, a docker run command, a Dockerfile, a compose file, a Kubernetes
+// manifest, a systemd unit, or Markdown around any of them. Nothing is run. The error is an *Error.
 func Read(text string, o Options) (im Import, err error) {
 	defer func() {
 		if recover() != nil { // the shell's reader does so on some rare expansions
@@ -114,6 +114,8 @@ func find(text string, o *Options) ([]start, error) {
 		return readManifest(text, o)
 	case prose:
 		return readProse(text, o)
+	case unit:
+		return readUnit(text, o)
 	default:
 		return readShell(text, 1, o, newVariables(o), container{})
 	}

@@ -257,6 +257,8 @@ func TestImportReadsEveryForm(t *testing.T) {
 		{text: "serve() {\n  vllm serve m --seed 4\n}\nserve", launch: "vllm serve", model: "m", flags: "--seed=4"},
 		{text: "sudo docker run --rm vllm/vllm-openai bash -c 'vllm serve m'", launch: "vllm serve", model: "m"},
 		{text: "docker run -e A=1 img sh -c \"vllm serve m --seed \\$A\"", launch: "vllm serve", model: "m", flags: "--seed=1"},
+		{text: "[Unit]\nDescription=vllm\n[Service]\nEnvironment=\"A=1 2\" M=m\nExecStart=/opt/bin/vllm serve ${M} \\\n  # why\n  --seed 7 \\\n  --hf-overrides '{\"a\": 4.0}'\nRestart=always\n", launch: "/opt/bin/vllm serve", model: "m", flags: `--seed=7 --hf-overrides={"a": 4.0}`},
+		{text: "[Service]\nExecStart=/bin/bash -c 'exec vllm serve m --seed 3'\n", launch: "vllm serve", model: "m", flags: "--seed=3"},
 		{text: "vllm serve m --config c.yaml --seed 9", launch: "vllm serve", model: "m", flags: `--seed=9 --max-num-seqs=8 --enforce-eager --hf-overrides={"a": {"f": 4.0, "s": "4.0"}} --cudagraph-capture-sizes 1 2`,
 			o: deploy.Options{Open: files{"c.yaml": "seed: 1\nmax-num-seqs: 8\nenforce-eager: true\nenable-eplb: false\nhf-overrides: {a: {f: 4.0, s: '4.0'}}\ncudagraph-capture-sizes: [1, 2]\n"}.open}},
 		{text: "vllm serve --config c.yaml", launch: "vllm serve", model: "from/file", o: deploy.Options{Open: files{"c.yaml": "model: from/file"}.open}},
