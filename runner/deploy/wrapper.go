@@ -4,8 +4,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-
-	"mvdan.cc/sh/v3/expand"
 )
 
 // keptWrappers change how the engine runs, or find its program: they stay in front of it.
@@ -60,8 +58,4 @@ func unwrap(words []word) (rest []word, env []Variable, notes []Note) {
 		}
 	}
 	return words, env, notes
-}
-
-func exportedVariable(v Variable) variable {
-	return variable{Variable: expand.Variable{Set: true, Exported: true, Kind: expand.String, Str: v.Value}, line: v.Line}
 }
