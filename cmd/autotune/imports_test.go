@@ -38,6 +38,7 @@ var doors = map[string][]string{
 	"github.com/mattn/go-sqlite3":     {"store"},
 	"github.com/goccy/go-yaml":        {"tuner/studyfile", "runner/deploy"},
 	"github.com/c-bata/goptuna":       {"search"},
+	"mvdan.cc/sh/v3":                  {"runner/deploy"},
 	"gonum.org/v1/gonum":              {"search", "tuner/stat"},
 	"github.com/klauspost/compress":   {"tuner/metric"},
 	"golang.org/x/term":               {"cmd"},

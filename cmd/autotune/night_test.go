@@ -18,7 +18,7 @@ engines: {vllm: {fixed: {tensor-parallel-size: 8, max-model-len: 16384}, space: 
 	ran.Run.Phases = map[tuner.Phase]time.Duration{tuner.PhaseBench: 20 * time.Second}
 	ran.Run.Facts = map[string]string{"weights_gib": "94.46", "kv_gib": "25.94", "kv_tokens": "162704", "graphs_gib": "0.48"}
 	file := madeUpStudy(t, glmTop+engines, tuner.Trial{Outcome: ran})
-	a := planned(t, glmTop+glmGeometry(t)+engines+"search: {start_from: ["+file+"]}\n")
+	a := plannedSpec(t, glmTop+glmGeometry(t)+engines+"search: {start_from: ["+file+"]}\n")
 	if err := a.readEarlier(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ engines: {vllm: {fixed: {tensor-parallel-size: 8, max-model-len: 16384}, space: 
 		}
 	}
 	// Without an earlier study everything is assumed.
-	alone := planned(t, glmTop+glmGeometry(t)+engines)
+	alone := plannedSpec(t, glmTop+glmGeometry(t)+engines)
 	m, err := alone.night(t.Context(), checkAssembly(alone))
 	if err != nil || m.Sums[0].Source != "" || len(m.Phases) != 5 {
 		t.Errorf("%+v %v", m.Phases, err)

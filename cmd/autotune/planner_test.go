@@ -14,7 +14,7 @@ import (
 )
 
 // planned assembles a spec as a new study on this machine.
-func planned(t *testing.T, text string) *assembly {
+func plannedSpec(t *testing.T, text string) *assembly {
 	t.Helper()
 	folder := t.TempDir()
 	path := filepath.Join(folder, "spec.yaml")
@@ -59,7 +59,7 @@ budget: {trials: 40}
 
 // TestThePublishedFailureIsNotRepeated: once a chunk of 16384 has run out of memory in the published layout, in whatever phase, no sampler asks for 32768 there.
 func TestThePublishedFailureIsNotRepeated(t *testing.T) {
-	a := planned(t, glmTop+glmGeometry(t)+`
+	a := plannedSpec(t, glmTop+glmGeometry(t)+`
 engines:
   sglang:
     fixed: {tp-size: 8, dp-size: 8, enable-dp-attention: true, mem-fraction-static: 0.85}
@@ -121,7 +121,7 @@ engines:
     fixed: {max-model-len: 16384}
     space: {tensor-parallel-size: [default, 4, 8], gpu-memory-utilization: [default, 0.6, 0.9]}
 `
-	a := planned(t, text)
+	a := plannedSpec(t, text)
 	kept, removed, exact := a.problem.Space.Census(censusLimit)
 	if !exact || kept != 2 || removed["vllm_memory"] != 7 { // of tp 8, whose baseline's default is 1
 		t.Errorf("kept %d, removed %v", kept, removed)
@@ -153,7 +153,7 @@ engines:
     space: {tensor-parallel-size: [default, 4, 8]}
 `
 	for _, plan := range []string{"", "plan: {gpu: H200}", strings.Replace(glmGeometry(t), "  gpu: H200\n", "", 1)} {
-		a := planned(t, glmTop+plan+engines)
+		a := plannedSpec(t, glmTop+plan+engines)
 		kept, removed, _ := a.problem.Space.Census(censusLimit)
 		if kept != 3 || len(removed) != 0 || a.problem.Headroom != nil {
 			t.Errorf("%q: kept %d, removed %v", plan, kept, removed)
@@ -173,7 +173,7 @@ plan: {gpu: H100}
 engines:
   vllm: {space: {tensor-parallel-size: [default, 2, 4, 8], max-model-len: [16384]}}
 `
-	a := planned(t, text)
+	a := plannedSpec(t, text)
 	if m := a.inputs.Models[folder]; m.Layers != 80 || m.Weights.Total()>>30 != 131 {
 		t.Fatalf("%+v", m)
 	}

@@ -39,6 +39,7 @@ type Definition struct {
 	additions     func(Launch) []string
 	rules         func(ruleContext) ([]space.Constraint, []space.Rewrite)
 	warnings      []warning
+	propose       func(Checkpoint, Host) Proposal
 	resolved      map[string]func(Host) (space.Value, bool)
 	unfollowed    []string // flags that the memory planner does not follow, by full name
 	flags         []Flag
