@@ -129,7 +129,7 @@ func (a *assembly) makeProblem() error {
 		}
 	}
 	if a.planner.on() {
-		p.Headroom = a.planner.headroom
+		p.Capacity = a.planner.capacity
 	}
 	a.problem = p
 	a.recall()

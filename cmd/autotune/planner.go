@@ -3,12 +3,14 @@ package main
 import (
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"strings"
 
 	"autotune/runner/checkpoint"
 	"autotune/runner/engine"
 	"autotune/space"
+	"autotune/tuner"
 	"autotune/tuner/memory"
 	"autotune/tuner/studyfile"
 )
@@ -19,7 +21,9 @@ type planner struct {
 	models  map[string]memory.Model // by checkpoint; what is not known is not in it
 	first   string                  // checkpoint of a study that has only one
 	host    engine.Host
-	longest int // request of the workloads, in tokens; 0: unknown
+	longest int     // request of the workloads, in tokens; 0: unknown
+	typical float64 // request of the first workload, in tokens
+	clients float64 // most requests of it in flight
 }
 
 // newPlanner knows the geometries that the spec tells in numbers, and those that were read when the study began.
@@ -27,6 +31,11 @@ func (a *assembly) newPlanner() planner {
 	p := planner{engines: a.engines, models: map[string]memory.Model{}, first: a.spec.Models[0], host: a.inputs.Host}
 	for _, t := range a.spec.Traffic {
 		p.longest = max(p.longest, t.InputTokens+t.OutputTokens)
+	}
+	first := a.spec.Traffic[0]
+	p.typical, p.clients = first.MeanTokens(), float64(first.Requests)
+	if first.MaxConcurrency > 0 {
+		p.clients = min(p.clients, float64(first.MaxConcurrency))
 	}
 	if a.spec.Plan.MemoryGiB > 0 {
 		p.host.GPU, p.host.MemoryGiB = a.spec.Plan.GPU, a.spec.Plan.MemoryGiB
@@ -66,6 +75,11 @@ func (p planner) geometry() engine.Model {
 
 // estimate of a configuration, of which look gives the flags by full name.
 func (p planner) estimate(look space.Lookup) memory.Estimate {
+	_, e := p.plan(look)
+	return e
+}
+
+func (p planner) plan(look space.Lookup) (memory.Setup, memory.Estimate) {
 	name := p.first
 	if v, several := look(space.CheckpointParam); several {
 		name = v.String()
@@ -73,13 +87,13 @@ func (p planner) estimate(look space.Lookup) memory.Estimate {
 	v, _ := look(space.EngineParam)
 	d := p.engines[v.String()]
 	if d == nil {
-		return memory.Estimate{Answer: memory.Unknown}
+		return memory.Setup{}, memory.Estimate{Answer: memory.Unknown}
 	}
 	s, unknown := d.MemorySetup(p.host, look, p.longest)
 	if unknown != "" {
-		return memory.Estimate{Answer: memory.Unknown, Reason: "the planner does not follow the flag " + unknown}
+		return s, memory.Estimate{Answer: memory.Unknown, Reason: "the planner does not follow the flag " + unknown}
 	}
-	return memory.Plan(p.models[name], s)
+	return s, memory.Plan(p.models[name], s)
 }
 
 // rules exclude what cannot fit.
@@ -96,7 +110,12 @@ func (p planner) rules() []space.Constraint {
 	return rules
 }
 
-func (p planner) headroom(q space.Point) (float64, bool) { return p.estimate(q.Get).Headroom() }
+// capacity is what samplers may know of a configuration.
+func (p planner) capacity(q space.Point) (tuner.Capacity, bool) {
+	s, e := p.plan(q.Get)
+	room, ok := e.Headroom()
+	return tuner.Capacity{Headroom: room, Sequences: math.Min(e.Sequences(s, p.typical), p.clients)}, ok
+}
 
 // because is why a rule excludes a point: of the planner's the sum of that very point.
 func (p planner) because(c space.Constraint, q space.Point) string {

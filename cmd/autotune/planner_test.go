@@ -134,10 +134,11 @@ engines:
 		t.Fatal(err)
 	}
 	for p := range a.problem.Space.Enumerate() {
-		gib, ok := a.problem.Headroom(p)
-		again, _ := resumed.problem.Headroom(p)
-		if !ok || gib != again || a.problem.Space.Keeps(p) != resumed.problem.Space.Keeps(p) {
-			t.Errorf("%s: %v %v", p.Key(), gib, again)
+		c, ok := a.problem.Capacity(p)
+		again, _ := resumed.problem.Capacity(p)
+		gib := c.Headroom
+		if !ok || c != again || a.problem.Space.Keeps(p) != resumed.problem.Space.Keeps(p) {
+			t.Errorf("%s: %v %v", p.Key(), c, again)
 		}
 		if !a.problem.Space.Keeps(p) && gib > 0 {
 			t.Errorf("%s cannot fit and has %.1f GiB of headroom", p.Key(), gib)
@@ -155,7 +156,7 @@ engines:
 	for _, plan := range []string{"", "plan: {gpu: H200}", strings.Replace(glmGeometry(t), "  gpu: H200\n", "", 1)} {
 		a := plannedSpec(t, glmTop+plan+engines)
 		kept, removed, _ := a.problem.Space.Census(censusLimit)
-		if kept != 3 || len(removed) != 0 || a.problem.Headroom != nil {
+		if kept != 3 || len(removed) != 0 || a.problem.Capacity != nil {
 			t.Errorf("%q: kept %d, removed %v", plan, kept, removed)
 		}
 	}

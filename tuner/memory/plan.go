@@ -83,6 +83,23 @@ func (e Estimate) Headroom() (gib float64, ok bool) {
 	return least, len(e.Sums) > 0
 }
 
+// Sequences is how many requests of so many tokens run at once, over all attention ranks, at the middle of every interval: as many as the cache holds, and
+// as the flags allow. 0 where nothing is known.
+func (e Estimate) Sequences(s Setup, tokens float64) float64 {
+	if len(e.Sums) == 0 || tokens <= 0 {
+		return 0
+	}
+	s = s.complete()
+	each := (float64(e.Tokens.Low) + float64(e.Tokens.High)) / 2 / tokens
+	if limit := float64(s.Sequences); limit > 0 {
+		if s.Inside {
+			limit /= float64(s.DP) // SGLang divides max-running-requests over its ranks
+		}
+		each = math.Min(each, limit)
+	}
+	return each * float64(s.DP)
+}
+
 // Plan says whether a configuration fits. It forbids only what cannot fit at the optimistic end of every interval.
 func Plan(m Model, s Setup) Estimate {
 	s = s.complete()
