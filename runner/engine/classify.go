@@ -126,6 +126,7 @@ type engineLog struct {
 	phases   []phaseChange
 	phase    tuner.Phase // the last one
 	readyAt  int         // index of the line that says so, -1: none
+	aliveAt  int         // 1 + the last line of a living engine, once it has been asked for
 }
 
 type phaseChange struct {

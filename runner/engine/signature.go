@@ -30,6 +30,7 @@ type signature struct {
 	Details  []detail      `json:"details"`
 	Moves    []Move        `json:"moves"`
 	Samples  []string      `json:"samples"`
+	Fault    Fault         `json:"fault"` // whose it is, where the class does not say it
 
 	pattern, unless *regexp.Regexp
 	order           int
