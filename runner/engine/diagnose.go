@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"autotune/tuner"
@@ -74,7 +75,7 @@ func Diagnose(x Excerpt, engine string, end End) Diagnosis {
 		}
 		if d.Verdict != VerdictHealthy {
 			if i < len(lives)-1 {
-				d.Note = join(d.Note, "The server was started again after that, at line "+itoa(x.Numbers[lives[i+1].from])+".")
+				d.Note = join(d.Note, "The server was started again after that, at line "+strconv.Itoa(x.Numbers[lives[i+1].from])+".")
 			}
 			return d
 		}
@@ -97,6 +98,9 @@ func (l life) diagnose() Diagnosis {
 	hits := log.relevant()
 	stop := log.stoppedAt()
 	trouble := log.trouble(hits, stop)
+	if !l.end.Known && !trouble && stop < 0 && log.endsKilled() {
+		l.end = End{Known: true, Signal: "SIGKILL"}
+	}
 	if l.end.Known {
 		e.ExitCode, e.Signal = l.end.Code, l.end.Signal
 	} else if trouble {

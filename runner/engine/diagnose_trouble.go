@@ -1,14 +1,10 @@
 package engine
 
 import (
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-
-	"autotune/tuner"
 )
-
-func itoa(n int) string { return strconv.Itoa(n) }
 
 // span is a range of lines.
 type span struct{ from, to int }
@@ -81,7 +77,7 @@ func (log *engineLog) stoppedAt() int {
 // brokenBefore tells whether something had failed before a line: a cause by its form, or a wrapper of one.
 func (log *engineLog) brokenBefore(at int) bool {
 	return slices.ContainsFunc(log.hits, func(h hit) bool {
-		return h.at < at && h.at >= log.readyAt && h.strong && (h.signature.cause() || h.signature.Class == "wrapper") && (h.signature.Fatal || h.at > log.lastLife() || log.readyAt < 0)
+		return h.at < at && h.at >= log.readyAt && (h.strong && h.signature.cause() || h.signature.Class == "wrapper") && (h.signature.Fatal || h.at > log.lastLife() || log.readyAt < 0)
 	}) || log.dyingException(at) >= 0
 }
 
@@ -162,7 +158,7 @@ func (log *engineLog) trouble(hits []hit, stop int) bool {
 		}
 		s := h.signature
 		switch {
-		case s.Class == "wrapper" && s.Fatal && h.strong:
+		case s.Class == "wrapper" && s.Fatal:
 			if log.readyAt < 0 || !log.ofRequest(h.at) {
 				return true
 			}
@@ -180,6 +176,19 @@ func (log *engineLog) trouble(hits []hit, stop int) bool {
 		end = stop
 	}
 	return log.dyingException(end) >= 0
+}
+
+// killedLine is what a shell says of a process that was killed.
+var killedLine = regexp.MustCompile(`^(?:\S+: line \d+: +)?(?:\[\d+\]\S* +)?(?:\d+ )?Killed(?:$|  )`)
+
+// endsKilled tells whether the log's last words are a shell's, that the process was killed.
+func (log *engineLog) endsKilled() bool {
+	for i := len(log.evidence.Lines) - 1; i >= 0; i-- {
+		if text := strings.TrimSpace(log.evidence.Lines[i]); text != "" {
+			return killedLine.MatchString(text)
+		}
+	}
+	return false
 }
 
 // lastMilestone is the last line that tells a phase; -1: none.
@@ -207,5 +216,3 @@ func signatureByID(id string) *signature {
 	}
 	return nil
 }
-
-var _ = tuner.PhaseServe
