@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -120,6 +121,19 @@ func (log *engineLog) framePhase(at int) tuner.Phase {
 		return ""
 	}
 	return frames[best].phase
+}
+
+// inFrame tells whether the traceback that the line ends has a frame that a pattern matches; no pattern, no condition.
+func (log *engineLog) inFrame(at int, pattern *regexp.Regexp) bool {
+	if pattern == nil {
+		return true
+	}
+	found := false
+	log.above(at, deepTraceback, func(l logLine) bool {
+		found = strings.HasPrefix(l.text, `  File "`) && pattern.MatchString(l.text)
+		return !found && !strings.Contains(l.text, tracebackHead)
+	})
+	return found
 }
 
 // phaseAt is the phase that the log had reached at a line.

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bufio"
 	"hash/crc32"
 	"os"
 	"path/filepath"
@@ -10,10 +9,17 @@ import (
 	"testing"
 )
 
+// The sets of labelled logs. All were written before their figures were looked at.
+const (
+	setDevelopment = "development" // the rules were mended on them
+	setHeld        = "held out"    // a third, whose mistakes nobody looked at while rules were written
+	setLater       = "later"       // written after the rules, from other reports
+)
+
 // labelled is a log with what is right to say of it.
 type labelled struct {
 	name   string
-	held   bool // kept apart while rules were written: the honest figure
+	set    string
 	engine string
 	phase  string
 	reason string
@@ -30,7 +36,10 @@ func readLabelled(t *testing.T, path string) labelled {
 		t.Fatal(err)
 	}
 	c := labelled{name: strings.TrimSuffix(filepath.Base(path), ".log")}
-	c.held = crc32.ChecksumIEEE([]byte(c.name))%3 == 0
+	c.set = setDevelopment
+	if crc32.ChecksumIEEE([]byte(c.name))%3 == 0 {
+		c.set = setHeld
+	}
 	head := map[string]string{}
 	rest := string(b)
 	for strings.HasPrefix(rest, "#! ") {
@@ -40,6 +49,9 @@ func readLabelled(t *testing.T, path string) labelled {
 			t.Fatalf("%s: header %q", path, line)
 		}
 		head[key], rest = value, after
+	}
+	if head["set"] != "" {
+		c.set = head["set"]
 	}
 	c.engine, c.phase, c.reason, c.fault, c.log = head["engine"], head["phase"], head["reason"], head["fault"], rest
 	if head["exit"] != "" {
@@ -95,24 +107,14 @@ func (a *tally) add(c labelled, d Diagnosis) bool {
 }
 
 func TestDiagnosisAccuracy(t *testing.T) {
-	var seen, held tally
-	var wrong []string
+	tallies := map[string]*tally{setDevelopment: {}, setHeld: {}, setLater: {}}
 	for _, c := range allLabelled(t) {
 		d := diagnoseText(t, c.log, c.end)
-		group := &seen
-		if c.held {
-			group = &held
-		}
-		if right := group.add(c, d); (!right || string(d.Phase) != c.phase) && (!c.held || os.Getenv("SHOW_HELD") != "") {
-			wrong = append(wrong, c.name+": want "+c.phase+" "+c.reason+" "+c.fault+", got "+string(d.Phase)+" "+reasonWord(d)+" "+string(d.Fault)+" ("+d.Signature+") by "+d.Evidence)
+		if right := tallies[c.set].add(c, d); !right || string(d.Phase) != c.phase {
+			t.Logf("%s: want %s %s %s, got %s %s %s (%s) by %s", c.name, c.phase, c.reason, c.fault, d.Phase, reasonWord(d), d.Fault, d.Signature, d.Evidence)
 		}
 	}
-	for name, a := range map[string]tally{"development": seen, "held out": held} {
+	for name, a := range tallies {
 		t.Logf("%-11s %3d logs: reason %d, fault %d, phase %d, engine %d", name, a.cases, a.reason, a.fault, a.phase, a.engine)
 	}
-	for _, w := range wrong {
-		t.Log(w)
-	}
 }
-
-var _ = bufio.NewReader

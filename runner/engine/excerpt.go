@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -204,11 +205,17 @@ func overwritten(line string) []string {
 	return parts
 }
 
+// bareColours are colours whose escape character was lost, or written out, on the way.
+var bareColours = regexp.MustCompile(`(?:\^\[)?\[\d{1,2}(?:;\d{1,3}){0,4}m`)
+
 // sane makes any bytes a printable line: valid UTF-8, no control characters but tabs.
 func sane(text string) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if strings.IndexByte(text, 0x1b) >= 0 {
 		text = escapes.ReplaceAllString(text, "")
+	}
+	if strings.Contains(text, "[0m") || strings.Contains(text, "[0;0m") || strings.Contains(text, "^[[") {
+		text = bareColours.ReplaceAllString(text, "")
 	}
 	return strings.Map(func(r rune) rune {
 		if r != '\t' && unicode.IsControl(r) {

@@ -19,6 +19,7 @@ var wrappings = []*regexp.Regexp{
 	regexp.MustCompile(`^(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]* \d{1,2}, \d{4} @ \d\d:\d\d:\d\d[.\d]* +`),
 	regexp.MustCompile(`^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \| \w+ +\| std(?:out|err) +\| `),
 	regexp.MustCompile(`^\d{4}-\d\d-\d\dT\S+ \[\w+ *\] \S+ MODEL_LOG - `),
+	regexp.MustCompile(`^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[,.]\d+ - [\w.]+ - \w+ - `), // a program that repeats its server's lines at a level of its own
 	regexp.MustCompile(`^[\w.-]+ +\| `),
 	regexp.MustCompile(`^\[ *\d+\.\d{4,}\] `),
 	regexp.MustCompile(`^E   (?:    )?(?:    )?`),
