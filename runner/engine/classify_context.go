@@ -85,6 +85,8 @@ var frames = []frame{
 	{"capture_model", tuner.PhaseCapture},
 	{"_capture_cudagraphs", tuner.PhaseCapture},
 	{"compile_or_warm_up_model", tuner.PhaseCapture},
+	{"_warm_up_model", tuner.PhaseCapture},
+	{"_dummy_sampler_run", tuner.PhaseCapture},
 	{"cuda_graph_runner", tuner.PhaseCapture},
 	{"init_device_graphs", tuner.PhaseCapture},
 	{"init_cuda_graphs", tuner.PhaseCapture},

@@ -62,12 +62,10 @@ var stopWords = []string{"SIGTERM received", "Received SIGTERM", "received SIGTE
 // stoppedAt is the line with which a server that had not failed began to stop; -1: none.
 func (log *engineLog) stoppedAt() int {
 	for i, raw := range log.evidence.Lines {
-		for _, w := range stopWords {
-			if strings.Contains(raw, w) && !log.brokenBefore(i) {
-				return i
+		if strings.HasPrefix(raw, "^C") || slices.ContainsFunc(stopWords, func(w string) bool { return strings.Contains(raw, w) }) {
+			if log.brokenBefore(i) {
+				return -1
 			}
-		}
-		if strings.HasPrefix(raw, "^C") && !log.brokenBefore(i) {
 			return i
 		}
 	}
