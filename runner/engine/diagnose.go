@@ -142,7 +142,7 @@ func (l life) diagnose() Diagnosis {
 	return d
 }
 
-const unknownHint = "Nothing known explains this end. The lines below look most like a cause; the first exception of the rank that failed first is the one to search for."
+const unknownHint = "Nothing known explains this end. The quoted lines look most like a cause; the first exception of the rank that failed first is the one to search for."
 
 // number turns indices of this life's lines into line numbers of the file.
 func (l life) number(proof []Quote) {
@@ -155,7 +155,7 @@ func (l life) number(proof []Quote) {
 func (l life) healthy(log *engineLog, stop int) Diagnosis {
 	d := Diagnosis{Engine: l.evidence.Engine, Verdict: VerdictHealthy, Fault: FaultNobody, Finding: Finding{Phase: log.phase}}
 	switch {
-	case stop >= 0:
+	case stop >= 0 && (log.phase != tuner.PhaseUnknown || d.Engine != ""):
 		d.Hint = "The server was asked to stop, and did."
 		d.Proof = []Quote{{Line: stop, Text: quoted(log.evidence.Lines[stop]), Role: RoleStop}}
 	case log.phase == tuner.PhaseServe:

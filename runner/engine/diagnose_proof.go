@@ -83,18 +83,23 @@ func (log *engineLog) proof(cause int, hits []hit, s *signature) []Quote {
 // suspects are the lines that look most like a cause: the exceptions, the errors of the log's own rating, and the last words. Five at most.
 func (log *engineLog) suspects() []Quote {
 	var ranked [3][]int
+	wrappers := map[int]bool{}
+	for _, h := range log.hits {
+		wrappers[h.at] = wrappers[h.at] || h.signature.Class == "wrapper"
+	}
 	for i, raw := range log.evidence.Lines {
 		l := readLine(raw)
 		text := strings.TrimSpace(l.text)
 		switch {
-		case text == "" || l.harmless() || log.isCode(i, l):
+		case text == "" || l.harmless() || strings.Contains(text, tracebackHead) || log.isCode(i, l):
 		case exceptionLine.MatchString(l.text):
 			rank := 0
 			if slices.ContainsFunc(wrapperWords, func(w string) bool { return strings.Contains(text, w) }) {
 				rank = 1
 			}
 			ranked[rank] = append(ranked[rank], i)
-		case l.level == levelError && indent(l.text) == 0 && !strings.Contains(text, tracebackHead), suspicious(text):
+		case wrappers[i]:
+		case l.level == levelError && indent(l.text) == 0, suspicious(text):
 			ranked[1] = append(ranked[1], i)
 		default:
 			ranked[2] = append(ranked[2], i)

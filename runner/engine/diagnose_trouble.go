@@ -59,10 +59,13 @@ func Guess(lines []string) string {
 var stopWords = []string{"SIGTERM received", "Received SIGTERM", "received SIGTERM", "Received signal 15", "KeyboardInterrupt", "Shutting down", "Gracefully exiting", "Received exit signal", "got signal", "received signal",
 	"Received SIGINT", "Initiating graceful shutdown"}
 
+// interrupted is a terminal's echo of Ctrl-C, alone or before what the server says next.
+var interrupted = regexp.MustCompile(`^\^C(?:$|[A-Z(\[ ])`)
+
 // stoppedAt is the line with which a server that had not failed began to stop; -1: none.
 func (log *engineLog) stoppedAt() int {
 	for i, raw := range log.evidence.Lines {
-		if strings.HasPrefix(raw, "^C") || slices.ContainsFunc(stopWords, func(w string) bool { return strings.Contains(raw, w) }) {
+		if interrupted.MatchString(raw) || slices.ContainsFunc(stopWords, func(w string) bool { return strings.Contains(raw, w) }) {
 			if log.brokenBefore(i) {
 				return -1
 			}
