@@ -40,15 +40,14 @@ var lifeWords = []string{tracebackHead, "Application startup complete", "ready t
 // Guess names the engine that wrote a log; empty: it cannot be told. SGLang may use parts of vLLM, not the other way.
 func Guess(lines []string) string {
 	guess := ""
-	for _, text := range lines {
-		lower := strings.ToLower(text)
-		if strings.Contains(lower, "sglang") || strings.Contains(text, "server_args=ServerArgs(") || strings.Contains(text, "Received sigquit") {
+	for _, raw := range lines {
+		l := readLine(raw)
+		lower := strings.ToLower(l.text)
+		if strings.Contains(lower, "sglang") || strings.HasPrefix(l.source, "sglang ") || strings.Contains(l.text, "server_args=ServerArgs(") ||
+			strings.Contains(l.text, "Received sigquit") || strings.Contains(l.text, "Scheduler hit an exception") {
 			return "sglang"
 		}
-		if l := readLine(text); strings.HasPrefix(l.source, "sglang ") || strings.Contains(l.text, "Scheduler hit an exception") {
-			return "sglang"
-		}
-		if strings.Contains(lower, "vllm") || strings.Contains(text, "EngineCore") || strings.Contains(text, "(APIServer pid=") {
+		if strings.Contains(lower, "vllm") || strings.Contains(raw, "EngineCore") || strings.Contains(raw, "(APIServer pid=") {
 			guess = "vllm"
 		}
 	}

@@ -11,8 +11,10 @@ import (
 
 // wrappings are what programs around a server put before its lines: kubectl, a job launcher, Slurm, MPI, torchrun, a test, a log viewer, dmesg.
 var wrappings = []*regexp.Regexp{
+	regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d) (?:std(?:out|err) [FP] )?`),
+	prefixSyslog,
 	regexp.MustCompile(`^\[(?:pod|container)/[\w./-]+\] `),
-	regexp.MustCompile(`^\[\d+,\d+\]<std(?:out|err)>: ?`),
+	regexp.MustCompile(`^\[\d+,\d+\]<std(?:out|err)>:`),
 	regexp.MustCompile(`^\[?(?:default|local_rank|host)\d+\]?: ?`),
 	regexp.MustCompile(`^\d{1,4}: `),
 	regexp.MustCompile(`^\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[^\]]*\] `),
@@ -39,7 +41,7 @@ func unwrap(text string) []string {
 			var lines []string
 			for part := range strings.SplitSeq(strings.TrimRight(inner, "\r\n"), "\n") {
 				for _, over := range overwritten(part) {
-					lines = append(lines, sane(over))
+					lines = append(lines, unwrap(sane(over))...)
 				}
 			}
 			return lines
