@@ -89,7 +89,7 @@ func runCheck(ctx context.Context, w *world, path string, o checkOptions) error 
 	spec, err := readSpec(path, "")
 	if err == nil {
 		var a *assembly
-		if a, err = w.assembleNew(spec, w.newInputs(spec, path)); err == nil {
+		if a, err = w.assembleNew(ctx, spec, w.newInputs(spec, path)); err == nil {
 			err = a.readEarlier(ctx)
 		}
 		if err == nil && o.plan {

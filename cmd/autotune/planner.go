@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -9,6 +10,7 @@ import (
 
 	"autotune/runner/checkpoint"
 	"autotune/runner/engine"
+	"autotune/runner/place"
 	"autotune/space"
 	"autotune/tuner"
 	"autotune/tuner/memory"
@@ -130,18 +132,37 @@ func (p planner) because(c space.Constraint, q space.Point) string {
 // memoryRule tells whether a rule is the planner's, by its name.
 func memoryRule(id string) bool { return strings.HasSuffix(id, "_memory") }
 
-// assembleNew assembles a study that begins: the checkpoints' folders are read now, and never again.
-func (w *world) assembleNew(spec *studyfile.Spec, in inputs) (*assembly, error) {
+// assembleNew assembles a study that begins: the checkpoints' folders are read now, and this machine's GPUs are asked for, and never again.
+func (w *world) assembleNew(ctx context.Context, spec *studyfile.Spec, in inputs) (*assembly, error) {
 	models, doubts, err := w.readModels(spec, in.Folder)
 	if err != nil {
 		return nil, err
 	}
 	in.Models = models
+	if !in.Rehearse && spec.GPUs > 0 && spec.Plan.MemoryGiB == 0 {
+		doubts = append(doubts, w.readHost(ctx, &in.Host)...)
+	}
 	a, err := assemble(spec, in)
 	if a != nil {
 		a.warnings = append(a.warnings, doubts...)
 	}
 	return a, err
+}
+
+// readHost learns the type and memory of the GPUs that a study will have. Where this machine cannot tell, nothing is planned with them.
+func (w *world) readHost(ctx context.Context, h *engine.Host) (doubts []string) {
+	found, err := place.GPUs(ctx, w.environ)
+	if err != nil {
+		return nil // a machine to write specs on has none
+	}
+	if len(found) < h.GPUs {
+		doubts = append(doubts, fmt.Sprintf("this machine has %d GPUs, and the spec asks for %d", len(found), h.GPUs))
+	}
+	h.GPU, h.MemoryGiB = found[0].Name, found[0].MemoryGiB
+	for _, g := range found[:min(len(found), h.GPUs)] {
+		h.MemoryGiB = math.Min(h.MemoryGiB, g.MemoryGiB)
+	}
+	return doubts
 }
 
 // readModels reads the geometries of the study's checkpoints, where they lie on this machine: the folder that the spec names, the checkpoint itself, or

@@ -27,7 +27,7 @@ func plannedSpec(t *testing.T, text string) *assembly {
 	}
 	w := systemWorld()
 	w.getenv = func(string) string { return "" } // no cache of this machine's
-	a, err := w.assembleNew(spec, w.newInputs(spec, path))
+	a, err := w.assembleNew(t.Context(), spec, w.newInputs(spec, path))
 	if err != nil {
 		t.Fatal(err)
 	}
