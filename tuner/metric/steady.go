@@ -8,7 +8,7 @@ import (
 
 // Steady is the part of a run between ramp-up and drain. It begins when as many requests are in flight for the first time as are for at least
 // half of the time from the first send to the last one (in a closed loop: when the cap is reached; at a constant rate that the server keeps
-// up with: when the first requests end), and it ends at the last send: from then on the load only falls. ok is false when that is shorter than
+// up with: about when the first requests end), and it ends at the last send: from then on the load only falls. ok is false when that is shorter than
 // the mean latency_sent, as when all requests are sent at once or a cap lets fewer than about two waves of them through: it would then be
 // mostly the ramp-up of requests that never met a load that lasts.
 func Steady(records []Record) (from, to time.Duration, ok bool) {
