@@ -79,6 +79,12 @@ func (r *reader) goal(s *Spec, n *node, p path) {
 		r.fail(n, p, "the objective is the metric over every target, not on one workload", d.Name+", and role: guard for the workloads that are no target")
 		return
 	}
+	for _, t := range s.Traffic {
+		if problem := undefined(s, t, d.Name); problem != "" && t.Role == RoleGuard { // what a guard retains is of the same metric
+			r.failAt(n.at, p, FieldError{Problem: problem, Found: text})
+			return
+		}
+	}
 	s.Goal.Metric = d.Name
 	right := map[string]tuner.Direction{"higher": tuner.Maximize, "lower": tuner.Minimize}[d.Better]
 	switch {
