@@ -30,7 +30,7 @@ func TestParseWorkload(t *testing.T) {
 		t.Errorf("one of several: %+v, %v", w, err)
 	}
 	for _, c := range []struct{ name, text, want string }{
-		{"", `{dataset: random, input_tokens: 128, requets: 10}`, "x:1:1: requests: is missing; allowed: how many requests a measurement has\nx:1:1: output_tokens: is missing; allowed: tokens of each answer\n" + `x:1:39: requets: unknown key; did you mean "requests"?`},
+		{"", `{dataset: random, input_tokens: 128, requets: 10}`, "x:1:1: requests: is missing; allowed: how many requests a measurement has\nx:1:1: output_tokens: is missing; allowed: tokens of each answer\n" + `x:1:38: requets: unknown key; did you mean "requests"?`},
 		{"", `random`, "x:1:1: wrong type: found random; allowed: a mapping with the keys dataset, path"},
 		{"", ``, "x:1:1: the spec is empty"},
 		{"", `{dataset: random`, "x:1:1: not valid YAML: "},
