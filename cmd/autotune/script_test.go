@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -30,6 +31,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("EXAMPLES", examples)
 			e.Setenv("HOME", e.WorkDir)
+			e.Setenv("PORT", strconv.Itoa(freePort(t)))
 			return nil
 		},
 		RequireExplicitExec: true,
