@@ -30,6 +30,7 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("EXAMPLES", examples)
+			e.Setenv("DOCS", filepath.Join(examples, "..", "docs"))
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("PORT", strconv.Itoa(freePort(t)))
 			return nil

@@ -84,15 +84,8 @@ func Definitions() []Definition { return append([]Definition(nil), definitions..
 func Names() []string {
 	var names []string
 	for _, d := range definitions {
-		if d.Derived {
-			continue
-		}
-		if !d.Statistics {
-			names = append(names, d.Name)
-			continue
-		}
-		for _, s := range Statistics {
-			names = append(names, s+"_"+d.Name)
+		if !d.Derived {
+			names = append(names, d.Names()...)
 		}
 	}
 	return names
