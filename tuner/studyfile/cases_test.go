@@ -80,13 +80,13 @@ var errorCases = []struct {
 		`1:7: name: not a name: found a:b; allowed: at most 63 letters, digits, dots, dashes and underscores, a letter or digit first and last`,
 	}},
 	{[]string{`objective: {maximize: total_token_throughputs}`}, []string{
-		`4:23: objective.maximize: the bench does not measure this: found total_token_throughputs; allowed: success_rate, request_, input_token_, output_token_, total_token_throughput, each also ..._per_gpu; mean_, p50_, p90_, p95_, p99_ of ttft, tpot, itl, latency; and more; did you mean "total_token_throughput"?`,
+		`4:23: objective.maximize: the bench does not measure this: found total_token_throughputs; allowed: success_rate, request_, input_token_, output_token_, total_token_throughput, goodput, each also ..._per_gpu; mean_, p50_, p90_, p95_, p99_ of ttft, tpot, itl, latency; and more; did you mean "total_token_throughput"?`,
 	}},
 	{[]string{`objective: {maximize: p95_ttft}`}, []string{
 		`4:23: objective.maximize: p95_ttft is better when it is lower: found p95_ttft; allowed: minimize: p95_ttft`,
 	}},
 	{[]string{`objective: {minimize: p95_tfft}`}, []string{
-		`4:23: objective.minimize: the bench does not measure this: found p95_tfft; allowed: success_rate, request_, input_token_, output_token_, total_token_throughput, each also ..._per_gpu; mean_, p50_, p90_, p95_, p99_ of ttft, tpot, itl, latency; and more; did you mean "p95_ttft"?`,
+		`4:23: objective.minimize: the bench does not measure this: found p95_tfft; allowed: success_rate, request_, input_token_, output_token_, total_token_throughput, goodput, each also ..._per_gpu; mean_, p50_, p90_, p95_, p99_ of ttft, tpot, itl, latency; and more; did you mean "p95_ttft"?`,
 	}},
 	{[]string{`objective: {maximize: duration, minimize: p95_ttft}`}, []string{
 		`4:23: objective.maximize: duration is better when it is lower: found duration; allowed: minimize: duration`,

@@ -170,6 +170,7 @@ func (d *differ) workload(a, b Traffic) {
 	field("request_limit", limit(a.RequestLimit), limit(b.RequestLimit))
 	field("role", a.text(), b.text())
 	field("wall_limit", limit(a.WallLimit), limit(b.WallLimit))
+	d.word(key+"goodput", a.Goodput.String(), b.Goodput.String())
 }
 
 func (d *differ) engines(old, now *Spec) {

@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+
+	"autotune/tuner/metric"
 )
 
 // Identity is what a workload asks: only measurements of equal identities are ever compared. Name, path, seed and the limits after which
@@ -21,7 +23,8 @@ func (s Spec) Identity(fileHash string) string {
 		MaxConcurrency int
 		Warmup         int
 		Endpoint       string
-	}{s.Dataset, fileHash, s.InputTokens, s.OutputTokens, s.Requests, s.Rate, s.MaxConcurrency, s.Warmup, s.Endpoint}
+		Goodput        metric.SLOs `json:",omitzero"` // goodputs of other SLOs are other figures
+	}{s.Dataset, fileHash, s.InputTokens, s.OutputTokens, s.Requests, s.Rate, s.MaxConcurrency, s.Warmup, s.Endpoint, s.Goodput}
 	if s.Dataset == Random {
 		asked.File = ""
 	}

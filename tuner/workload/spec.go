@@ -1,6 +1,10 @@
 package workload
 
-import "time"
+import (
+	"time"
+
+	"autotune/tuner/metric"
+)
 
 // Datasets.
 const (
@@ -29,6 +33,7 @@ type Spec struct {
 	Endpoint       string        `json:"endpoint"`
 	RequestLimit   time.Duration `json:"request_limit"` // for one request; 0: none
 	WallLimit      time.Duration `json:"wall_limit"`    // for the whole measurement; 0: none
+	Goodput        metric.SLOs   `json:"goodput,omitzero"`
 }
 
 // Request is one expanded request.
