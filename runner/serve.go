@@ -80,6 +80,7 @@ func (a *attempt) serve(parent context.Context) (load.Result, error) {
 	defer func() { cancel(nil); <-watched }()
 	go func() { defer close(watched); a.watch(ctx, cancel, &progress) }()
 
+	a.authorize(&a.target, a.Workload)
 	options := load.Options{Spec: a.Workload, Rows: a.Rows, Requests: a.Requests, FileHash: a.FileHash, StudySeed: a.contentSeed(), Trial: a.trial.Number, Repeat: a.repeat,
 		FailFast: failFast, Silence: a.Timeouts.Hang, LawTime: load.DetectLawTime(ctx, a.target.URL)}
 	if a.repeat == 0 {

@@ -102,7 +102,7 @@ func (a *assembly) makeProblem() error {
 	var rewrites []space.Rewrite
 	longest := 0 // request, in tokens
 	for _, t := range a.spec.Traffic {
-		longest = max(longest, t.InputTokens+t.OutputTokens)
+		longest = max(longest, t.Longest())
 	}
 	for _, e := range a.spec.Engines {
 		c, r := a.engines[e.Name].Rules(a.inputs.Host, engine.Model{}, longest)

@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,7 +16,6 @@ import (
 	"autotune/runner/deploy"
 	"autotune/runner/engine"
 	"autotune/tuner/studyfile"
-	"autotune/tuner/workload"
 )
 
 type checkOptions struct {
@@ -33,7 +30,7 @@ func newCheck(w *world) *cobra.Command {
 each engine's baseline command, the workload, the budget, and what is worth a warning. Nothing is launched.
 
 With --json: name, valid, errors (one a mistake), goal, engines, points (configurations that keep every rule), points_exact (false: there are more),
-excluded (rule, reason, points), baselines (commands by engine), budget_trials, budget_wall_clock, sampler, stoppers, stop_gain, earlier (what is
+excluded (rule, reason, points), baselines (commands by engine), workloads (name, sends: what it sends, in a line), budget_trials, budget_wall_clock, sampler, stoppers, stop_gain, earlier (what is
 made of earlier studies), warnings. These keys stay.` + exitStatuses(statusDone, statusFailed, statusUsage),
 		Example: "  autotune check glm.yaml\n  autotune check glm.yaml --json",
 		Args:    exactArgs(1, "one spec file"),
@@ -54,6 +51,7 @@ type checkReport struct {
 	Exact     bool              `json:"points_exact"` // false: the space is larger than was counted
 	Excluded  []excluded        `json:"excluded"`     // by rule
 	Baselines map[string]string `json:"baselines"`    // engine to command
+	Workloads []checkedWorkload `json:"workloads,omitempty"`
 	Trials    int               `json:"budget_trials"`
 	WallClock string            `json:"budget_wall_clock,omitempty"`
 	Sampler   string            `json:"sampler"`
@@ -80,7 +78,7 @@ func runCheck(ctx context.Context, w *world, path string, o checkOptions) error 
 			err = a.readEarlier(ctx)
 		}
 		if err == nil {
-			return printCheck(w.out, checkAssembly(a), o.json)
+			return printCheck(w.out, checkAssembly(a, w.getenv), o.json)
 		}
 	}
 	var wrong studyfile.Errors
@@ -106,7 +104,7 @@ func (w *world) newInputs(spec *studyfile.Spec, path string) inputs {
 	return inputs{Autotune: version, Catalog: engine.CatalogVersion, Folder: folder, Sampler: spec.Sampler, Host: engine.Host{GPUs: spec.GPUs}}
 }
 
-func checkAssembly(a *assembly) checkReport {
+func checkAssembly(a *assembly, getenv func(string) string) checkReport {
 	s := a.spec
 	r := checkReport{Name: s.Name, Valid: true, Goal: s.Goal.String(), Trials: s.Budget.Trials, Sampler: s.Sampler, Stoppers: s.Stoppers, StopGain: s.StopGain,
 		Warnings: slices.Clone(a.warnings), Baselines: map[string]string{}, Excluded: []excluded{}}
@@ -130,8 +128,13 @@ func checkAssembly(a *assembly) checkReport {
 		r.Earlier = append(r.Earlier, e.String())
 	}
 	for _, t := range a.spec.Traffic {
-		if w := datasetWarning(a.datasetPath(t.Spec)); w != "" {
-			r.Warnings = append(r.Warnings, w)
+		line, warning := a.describeWorkload(t.Spec)
+		r.Workloads = append(r.Workloads, checkedWorkload{t.Name, line})
+		if warning != "" {
+			r.Warnings = append(r.Warnings, warning)
+		}
+		if warning := missingVariable(t.Spec, getenv); warning != "" {
+			r.Warnings = append(r.Warnings, warning+": run needs it")
 		}
 	}
 	r.Warnings = append(r.Warnings, a.missingPrograms()...)
@@ -139,33 +142,6 @@ func checkAssembly(a *assembly) checkReport {
 		r.Warnings = append(r.Warnings, "the rules leave no configuration at all")
 	}
 	return r
-}
-
-// datasetWarning says that the dataset's file cannot be read.
-func datasetWarning(path string) string {
-	if path == "" {
-		return ""
-	}
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Sprintf("the dataset file %s does not exist: run needs it; a rehearsal uses the published statistics of its lengths instead", path)
-	}
-	if err != nil {
-		return fmt.Sprintf("the dataset file cannot be read: %v", err)
-	}
-	if err := f.Close(); err != nil {
-		return err.Error()
-	}
-	return ""
-}
-
-// datasetPath is where a workload's file lies, relative paths seen from the spec's folder; empty when it has none.
-func (a *assembly) datasetPath(w workload.Spec) string {
-	path := w.Path
-	if path == "" || filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(a.inputs.Folder, path)
 }
 
 func printCheck(out io.Writer, r checkReport, asJSON bool) error {
@@ -181,6 +157,9 @@ func printCheck(out io.Writer, r checkReport, asJSON bool) error {
 	}
 	for _, e := range r.Earlier {
 		fmt.Fprintf(&b, "Earlier   %s\n", e)
+	}
+	for _, w := range r.Workloads {
+		fmt.Fprintf(&b, "Workload  %s: %s\n", w.Name, w.Sends)
 	}
 	fmt.Fprintf(&b, "Budget    %s\n", budgetLine(r))
 	for _, name := range r.Engines {

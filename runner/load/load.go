@@ -14,7 +14,8 @@ type Target struct {
 	URL     string // http://host:port, without /v1
 	Model   string // the served name
 	Headers http.Header
-	APIKey  string // sent as a bearer token
+	APIKey  string   // sent as a bearer token
+	Secrets []string // further texts that no record may hold, should the server repeat them
 }
 
 // Options say what to send and when to give up.
