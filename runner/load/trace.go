@@ -79,7 +79,10 @@ func readAzure(in io.Reader) ([]workload.Row, error) {
 	var first time.Time
 	for {
 		fields, err := reader.Read()
-		line, _ := reader.FieldPos(0)
+		line := 0
+		if err == nil {
+			line, _ = reader.FieldPos(0)
+		}
 		var bad *csv.ParseError
 		switch {
 		case errors.Is(err, io.EOF):
