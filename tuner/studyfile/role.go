@@ -97,13 +97,7 @@ func (r *reader) roles(s *Spec, n *node) {
 
 // tokens is about how many tokens a workload asks for; texts are taken to be as long as conversations are.
 func tokens(w workload.Spec) float64 {
-	in, out := float64(w.InputTokens), float64(w.OutputTokens)
-	if in == 0 {
-		in = workload.ShareGPTMeanInput
-	}
-	if out == 0 {
-		out = workload.ShareGPTMeanOutput
-	}
+	in, out := w.Means()
 	return float64(w.Requests) * (in + out)
 }
 

@@ -304,3 +304,23 @@ func TestDescribe(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestMeans(t *testing.T) {
+	for _, s := range []Spec{
+		{Dataset: Random, InputLengths: Lengths{Kind: Uniform, Min: 10, Max: 20}, OutputLengths: Lengths{Kind: Normal, Mean: 30, SD: 2, Min: 1}, Requests: 1000, Endpoint: Completions},
+		{Dataset: Prefix, Prefixes: 2, PrefixTokens: 50, InputTokens: 10, OutputTokens: 5, Requests: 8, Endpoint: Completions},
+		{Dataset: Conversation, Turns: 4, PrefixTokens: 3, InputTokens: 10, OutputTokens: 5, Requests: 8, Endpoint: Completions},
+	} {
+		requests, err := s.Expand(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in, out, n := 0.0, 0.0, float64(len(requests))
+		for _, r := range requests {
+			in, out = in+float64(r.Input)/n, out+float64(r.Output)/n
+		}
+		if gotIn, gotOut := s.Means(); math.Abs(gotIn-in) > 0.01*in || math.Abs(gotOut-out) > 0.01*out {
+			t.Errorf("%+v: means %v, %v; want %v, %v", s, gotIn, gotOut, in, out)
+		}
+	}
+}

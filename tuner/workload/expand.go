@@ -42,18 +42,11 @@ func (s Spec) expandRandom() []Request {
 	for i := range requests {
 		requests[i] = Request{Index: i, Arrival: arrivals[i], Input: in[i], Output: out[i]}
 		if s.Dataset == Prefix {
-			requests[i].compose(Piece{key(kindPrefix, uint64(order[i]%s.Prefixes)), s.PrefixTokens}, Piece{key(kindOwn, uint64(i)), in[i]})
+			requests[i].Pieces = []Piece{{key(kindPrefix, uint64(order[i]%s.Prefixes)), s.PrefixTokens}, {key(kindOwn, uint64(i)), in[i]}}
+			requests[i].Input += s.PrefixTokens
 		}
 	}
 	return requests
-}
-
-// compose makes a request's prompt of pieces.
-func (r *Request) compose(pieces ...Piece) {
-	r.Pieces, r.Input = pieces, 0
-	for _, p := range pieces {
-		r.Input += p.Length
-	}
 }
 
 // expandConversations makes conversations, the turns of each one after the other. The prompt of a turn is that of the turn before, an answer
@@ -62,21 +55,25 @@ func (s Spec) expandConversations() []Request {
 	n := s.Requests
 	requests := make([]Request, n)
 	arrivals, in, out := s.arrivals((n+s.Turns-1)/s.Turns), s.inputs(n), s.outputs(n)
-	var context []Piece
+	var context []Piece // of the conversation so far; each turn's prompt is its beginning, so that they share memory
+	length := 0
+	add := func(kind, number uint64, tokens int) {
+		context, length = append(context, Piece{key(kind, number), tokens}), length+tokens
+	}
 	for i := range requests {
 		r := &requests[i]
 		*r = Request{Index: i, Arrival: arrivals[i/s.Turns], Output: out[i], Turn: i % s.Turns}
 		if r.Turn == 0 {
-			context = nil
+			context, length = nil, 0
 			if s.PrefixTokens > 0 {
-				context = append(context, Piece{key(kindPrefix, 0), s.PrefixTokens})
+				add(kindPrefix, 0, s.PrefixTokens)
 			}
 		} else {
 			r.Think = s.ThinkTime
-			context = append(context, Piece{key(kindAnswer, uint64(i-1)), out[i-1]})
+			add(kindAnswer, uint64(i-1), out[i-1])
 		}
-		context = append(context, Piece{key(kindOwn, uint64(i)), in[i]})
-		r.compose(slices.Clone(context)...)
+		add(kindOwn, uint64(i), in[i])
+		r.Pieces, r.Input = slices.Clip(context), length
 	}
 	return requests
 }

@@ -84,6 +84,27 @@ func (l Lengths) String() string {
 	}
 }
 
+// Means are about how many tokens a request has, prompt and answer, told by the spec alone; texts are taken to be as long as ShareGPT's.
+func (s Spec) Means() (in, out float64) {
+	mean := func(all int, by Lengths, otherwise float64) float64 {
+		switch {
+		case by.Kind == Uniform:
+			return float64(by.Min+by.Max) / 2
+		case by.Kind != "":
+			return by.Mean
+		case all > 0:
+			return float64(all)
+		default:
+			return otherwise
+		}
+	}
+	in, out = mean(s.InputTokens, s.InputLengths, ShareGPTMeanInput), mean(s.OutputTokens, s.OutputLengths, ShareGPTMeanOutput)
+	if s.Dataset == Conversation { // turn n reads n inputs and the n-1 answers before
+		in = in*float64(s.Turns+1)/2 + out*float64(s.Turns-1)/2
+	}
+	return in + float64(s.PrefixTokens), out
+}
+
 // inputs are the lengths of n prompts; of a prefix dataset, of the parts behind the prefix, of a conversation, of each turn.
 func (s Spec) inputs(n int) []int { return s.lengths(n, s.InputTokens, s.InputLengths, streamInputs) }
 
