@@ -21,7 +21,7 @@ type Target struct {
 // Options say what to send and when to give up.
 type Options struct {
 	Spec      workload.Spec
-	Rows      []workload.Row     // of a ShareGPT file
+	Rows      []workload.Row     // of the dataset's file
 	Requests  []workload.Request // sent instead of Spec.Expand(Rows), when not nil; by index, arrivals ascending
 	FileHash  string             // the dataset file's content, for the identity
 	StudySeed uint64
