@@ -195,6 +195,12 @@ func (g Goal) Better(a, b *Measurement) bool {
 	return x > y
 }
 
+// GainOver is Gain; ok is false where no gain can be told: over a reference of 0, as a goodput can be.
+func (g Goal) GainOver(value, reference float64) (gain float64, ok bool) {
+	gain = g.Gain(value, reference)
+	return gain, !math.IsNaN(gain) && !math.IsInf(gain, 0)
+}
+
 // Gain is the relative improvement of value over reference: 0.25 is a quarter better, whichever way the objective goes.
 func (g Goal) Gain(value, reference float64) float64 {
 	if g.Direction == Minimize {

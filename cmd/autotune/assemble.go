@@ -9,6 +9,7 @@ import (
 	"autotune/runner/engine"
 	"autotune/space"
 	"autotune/tuner"
+	"autotune/tuner/memory"
 	"autotune/tuner/studyfile"
 )
 
@@ -25,7 +26,9 @@ type inputs struct {
 	// FileHashes are those of the further workloads' files, by the workload's name.
 	FileHashes map[string]string `json:"file_hashes,omitempty"`
 	Earlier    []earlier         `json:"earlier,omitempty"` // the studies that this one started from
-	RunOn      bool              `json:"run_on,omitempty"`  // a person has raised the budget after the stop rule had ended the study: it ends it no more
+	// Models are the checkpoints' geometries as they were read from their folders, by the checkpoint's name: a resume plans with the same numbers.
+	Models map[string]memory.Model `json:"models,omitempty"`
+	RunOn  bool                    `json:"run_on,omitempty"` // a person has raised the budget after the stop rule had ended the study: it ends it no more
 }
 
 // assembly is a study ready to be looked at or run.
@@ -34,6 +37,7 @@ type assembly struct {
 	inputs   inputs
 	engines  map[string]*engine.Definition
 	problem  tuner.Problem
+	planner  planner
 	warnings []string
 	recalled []recalled // what became of earlier studies
 }
@@ -100,14 +104,12 @@ func (a *assembly) checkFlags(e studyfile.Engine, d *engine.Definition) studyfil
 func (a *assembly) makeProblem() error {
 	var constraints []space.Constraint
 	var rewrites []space.Rewrite
-	longest := 0 // request, in tokens
-	for _, t := range a.spec.Traffic {
-		longest = max(longest, t.Longest())
-	}
+	a.planner = a.newPlanner()
 	for _, e := range a.spec.Engines {
-		c, r := a.engines[e.Name].Rules(a.inputs.Host, engine.Model{}, longest)
+		c, r := a.engines[e.Name].Rules(a.inputs.Host, a.planner.geometry(), a.planner.longest)
 		constraints, rewrites = append(constraints, c...), append(rewrites, r...)
 	}
+	constraints = append(constraints, a.planner.rules()...)
 	resolved := a.spec.Resolve(func(name, flag string) (space.Value, bool) {
 		return a.engines[name].ResolvedDefault(flag, a.inputs.Host)
 	})
@@ -123,8 +125,11 @@ func (a *assembly) makeProblem() error {
 	}
 	for _, b := range p.Baselines {
 		if c, broken := p.Space.Broken(b); broken {
-			a.warnings = append(a.warnings, fmt.Sprintf("the baseline of %s cannot run: %s", b.Engine(), c.Reason))
+			a.warnings = append(a.warnings, fmt.Sprintf("the baseline of %s cannot run: %s", b.Engine(), a.planner.because(c, b)))
 		}
+	}
+	if a.planner.on() {
+		p.Capacity = a.planner.capacity
 	}
 	a.problem = p
 	a.recall()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -138,6 +139,12 @@ func (o resumeOptions) revise(ctx context.Context, w *world, db *store.DB, study
 		if changed = len(diff) > 0; changed {
 			fmt.Fprintf(w.out, "The spec has changed:\n  %s\n", strings.Join(diff, "\n  "))
 			study.Spec, study.Source, study.Budget = now.Text, now.Source, now.Budget
+			if !reflect.DeepEqual(old.Plan.Models, now.Plan.Models) || !slices.Equal(old.Models, now.Models) {
+				if in.Models, _, err = w.readModels(now, in.Folder); err != nil {
+					return nil, err
+				}
+				study.Inputs = in.encode()
+			}
 		}
 	}
 	if o.trials > 0 {

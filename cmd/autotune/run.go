@@ -60,7 +60,7 @@ func runRun(ctx context.Context, w *world, path string, o runOptions) error {
 	if in.Rehearse = o.rehearse; o.rehearse {
 		in.Noise = o.noise
 	}
-	a, err := assemble(spec, in)
+	a, err := w.assembleNew(ctx, spec, in)
 	if err != nil {
 		return err
 	}

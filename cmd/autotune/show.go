@@ -24,6 +24,7 @@ import (
 type showOptions struct {
 	json        bool
 	definitions bool
+	markdown    bool
 	recompute   bool
 }
 
@@ -33,13 +34,16 @@ func newShow(w *world) *cobra.Command {
 		Use: "show STUDY [TRIAL] | show --definitions", Short: "Show every trial of a study, or all that is known of one",
 		Long: `Without a number, a line for each trial. With one: its flags, command, phases, what the engine reported, every metric, why it was proposed,
 what the model predicted before it was measured, or why it failed.
---definitions prints what each metric means and its formula. --recompute computes the metrics again from the stored requests.
+--definitions prints what each metric means and its formula (--markdown: as docs/metrics.md has them). --recompute computes every figure again from the
+stored requests and compares it with the stored one: exit status 1 when one differs. With --json: a list of objects of workload, repeat, requests, equal, further
+(figures that were not stored), expected (true: the stored ones are what the whole of a run that was cut short would have come to), differences (metric, stored,
+recomputed), metrics.
 
 With --json: an object, or a list of objects, of number, origin, kind, engine, point (parameter to value, null is default), value, unit, metrics, also (metrics of
 further workloads by name), probes (metrics at other rates), gauges (columns of what the server said of itself), phase, reason,
 signature, evidence, hint, rule, share, warnings, argv, env, engine_version, facts, resolved, log, why, proposal (kind, p_run, gain, predicted: by metric its
 median, low and high ends of the interval, measured, inside), command, started, ended, stale, outside, foreign. These keys stay.` +
-			exitStatuses(statusDone, statusFailed, statusUsage),
+			exitStatuses(statusDone, statusFailed+", or a stored figure is not that of its requests", statusUsage),
 		Example: "  autotune show glm.db\n  autotune show glm.db 17\n  autotune show --definitions",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if o.definitions && len(args) == 0 || len(args) == 1 || len(args) == 2 {
@@ -48,7 +52,11 @@ median, low and high ends of the interval, measured, inside), command, started, 
 			return trying(usage("show takes a study file and, if you like, a trial's number"), "autotune show --help")
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.definitions {
+			switch {
+			case o.definitions && o.markdown:
+				_, err := io.WriteString(w.out, metric.Markdown())
+				return err
+			case o.definitions:
 				return printDefinitions(w.out, o.json)
 			}
 			return runShow(cmd.Context(), w, args, o)
@@ -57,6 +65,7 @@ median, low and high ends of the interval, measured, inside), command, started, 
 	f := cmd.Flags()
 	f.BoolVar(&o.json, "json", false, "print the result as JSON")
 	f.BoolVar(&o.definitions, "definitions", false, "print what each metric means")
+	f.BoolVar(&o.markdown, "markdown", false, "with --definitions: print them as a Markdown page")
 	f.BoolVar(&o.recompute, "recompute", false, "compute the metrics again from the stored requests")
 	return cmd
 }
@@ -67,21 +76,13 @@ func printDefinitions(out io.Writer, asJSON bool) error {
 	}
 	var b strings.Builder
 	for _, d := range metric.Definitions() {
-		fmt.Fprintf(&b, "%s [%s]\n  %s\n", definedNames(d), d.Unit, d.Help)
+		fmt.Fprintf(&b, "%s [%s]\n  %s\n", strings.Join(d.Names(), ", "), d.Unit, d.Help)
 		if d.Formula != "" {
 			fmt.Fprintf(&b, "  = %s\n", d.Formula)
 		}
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
-}
-
-// definedNames are the names that a definition stands for.
-func definedNames(d metric.Definition) string {
-	if !d.Statistics {
-		return d.Name
-	}
-	return strings.Join(metric.Statistics, "_"+d.Name+", ") + "_" + d.Name
 }
 
 func runShow(ctx context.Context, w *world, args []string, o showOptions) (err error) {
@@ -308,8 +309,10 @@ func guarding(g tuner.Goal, m *tuner.Measurement) string {
 
 func writeMetrics(b *strings.Builder, metrics map[string]float64) {
 	for _, d := range metric.Definitions() {
-		if v, ok := metrics[d.Name]; ok {
-			fmt.Fprintf(b, "  %-34s %s\n", d.Name, metric.Format(d.Name, v))
+		for _, name := range d.Names() {
+			if v, ok := metrics[name]; ok {
+				fmt.Fprintf(b, "  %-34s %s\n", name, metric.Format(name, v))
+			}
 		}
 	}
 }
@@ -322,36 +325,4 @@ func writeGauges(b *strings.Builder, g *metric.Gauges) {
 	n := len(g.At) - 1
 	fmt.Fprintf(b, "Server    by its own gauges, %d looks: running %.0f on average (at most %.0f), queued %.0f (%.0f), KV cache %.0f %% used (%.0f %%), %.0f preemptions, %.0f prompt tokens from the prefix cache\n",
 		n+1, metric.Mean(g.Running), metric.Most(g.Running), metric.Mean(g.Waiting), metric.Most(g.Waiting), 100*metric.Mean(g.KVUse), 100*metric.Most(g.KVUse), g.Preempted[n], g.PrefixHits[n])
-}
-
-// recompute computes a trial's metrics again from its stored requests, workload by workload.
-func (o *opened) recompute(ctx context.Context, out io.Writer, t tuner.Trial, asJSON bool) error {
-	var b strings.Builder
-	all := map[string]map[string]float64{}
-	for _, m := range t.Outcome.Measured.All() {
-		records, err := o.db.RecordsOn(ctx, t.Number, m.Workload, m.Repeat)
-		if err != nil {
-			return err
-		}
-		if records == nil {
-			continue
-		}
-		name := m.Workload
-		if isProbe(m) && m != t.Outcome.Measured {
-			name += fmt.Sprintf(" (probe %d)", m.Repeat)
-		}
-		all[name] = metric.Compute(records, o.spec.GPUs)
-		fmt.Fprintf(&b, "Trial %d on %s, computed again from %d requests\n", t.Number, name, len(records))
-		writeMetrics(&b, all[name])
-	}
-	switch {
-	case len(all) == 0:
-		return usage("trial %d has no stored requests", t.Number)
-	case asJSON && len(t.Outcome.Measured.Also) == 0:
-		return printJSON(out, all[t.Outcome.Measured.Workload])
-	case asJSON:
-		return printJSON(out, all)
-	}
-	_, err := io.WriteString(out, b.String())
-	return err
 }

@@ -104,8 +104,9 @@ func (w *world) conclude(ctx context.Context, s *opened, at sitting, end tuner.E
 	if len(ranked) > 0 {
 		v.Best, v.Value = &ranked[0].Trial.Number, ranked[0].Value
 		if ref, ok := tuner.Reference(s.problem, s.history); ok {
-			gain := s.problem.Goal.Gain(ranked[0].Value, ref.Value)
-			v.Gain = &gain
+			if gain, ok := s.problem.Goal.GainOver(ranked[0].Value, ref.Value); ok {
+				v.Gain = &gain
+			}
 		}
 	}
 	if text, err := json.Marshal(v); err != nil {

@@ -39,9 +39,22 @@ var definitions = []Definition{
 	{Name: "input_token_throughput_per_gpu", Unit: "tokens/s", Better: "higher", Help: "input_token_throughput for one GPU", Formula: "input_token_throughput / GPUs"},
 	{Name: "output_token_throughput_per_gpu", Unit: "tokens/s", Better: "higher", Help: "output_token_throughput for one GPU", Formula: "output_token_throughput / GPUs"},
 	{Name: "total_token_throughput_per_gpu", Unit: "tokens/s", Better: "higher", Help: "total_token_throughput for one GPU", Formula: "total_token_throughput / GPUs"},
+	{Name: "goodput", Unit: "requests/s", Better: "higher", Help: "successful requests a second that keep every SLO under the workload's goodput", Formula: "count of requests with ttft, ttft_sent, tpot, latency, latency_sent <= its limit, for each that has one / duration; a request without a tpot keeps a limit on it"},
+	{Name: "goodput_per_gpu", Unit: "requests/s", Better: "higher", Help: "goodput for one GPU", Formula: "goodput / GPUs"},
+	{Name: "slo_attainment", Unit: "ratio", Better: "higher", Help: "share of the requests asked for that keep every SLO under the workload's goodput", Formula: "count as in goodput / asked"},
+	{Name: "steady_duration", Unit: "s", Help: "length of the steady part: the run without ramp-up and drain", Formula: "end - begin; begin: the first instant with as many requests in flight as are for at least half of the time between the first and the last send; end: the last send; none when shorter than mean_latency_sent"},
+	{Name: "steady_request_throughput", Unit: "requests/s", Better: "higher", Help: "successful requests a second in the steady part", Formula: "requests whose last token came within it / steady_duration"},
+	{Name: "steady_input_token_throughput", Unit: "tokens/s", Better: "higher", Help: "prompt tokens a second in the steady part", Formula: "sum(in) of requests whose first token came within it / steady_duration"},
+	{Name: "steady_output_token_throughput", Unit: "tokens/s", Better: "higher", Help: "generated tokens a second in the steady part", Formula: "tokens that came within it / steady_duration"},
+	{Name: "steady_total_token_throughput", Unit: "tokens/s", Better: "higher", Help: "prompt and generated tokens a second in the steady part", Formula: "steady_input_token_throughput + steady_output_token_throughput"},
+	{Name: "steady_request_throughput_per_gpu", Unit: "requests/s", Better: "higher", Help: "steady_request_throughput for one GPU", Formula: "steady_request_throughput / GPUs"},
+	{Name: "steady_input_token_throughput_per_gpu", Unit: "tokens/s", Better: "higher", Help: "steady_input_token_throughput for one GPU", Formula: "steady_input_token_throughput / GPUs"},
+	{Name: "steady_output_token_throughput_per_gpu", Unit: "tokens/s", Better: "higher", Help: "steady_output_token_throughput for one GPU", Formula: "steady_output_token_throughput / GPUs"},
+	{Name: "steady_total_token_throughput_per_gpu", Unit: "tokens/s", Better: "higher", Help: "steady_total_token_throughput for one GPU", Formula: "steady_total_token_throughput / GPUs"},
 	{Name: "ttft", Unit: "s", Better: "lower", Statistics: true, Help: "time to first token, with the wait in the client's queue", Formula: "first - scheduled"},
 	{Name: "ttft_sent", Unit: "s", Better: "lower", Statistics: true, Help: "time to first token as the server saw it", Formula: "first - sent"},
 	{Name: "tpot", Unit: "s", Better: "lower", Statistics: true, Help: "time per output token, first token excluded", Formula: "(last - first) / (out - tokens of the first event), a value a request; none when nothing follows the first event"},
+	{Name: "request_itl", Unit: "s", Better: "lower", Statistics: true, Help: "tpot weighted by the tokens that it stands for; guidellm prints it as ITL", Formula: "sum(last - first) / sum(out - tokens of the first event); percentiles of (last - first) / (out - tokens of the first event) weighted by its divisor"},
 	{Name: "itl", Unit: "s", Better: "lower", Statistics: true, Help: "inter-token latency; believable only when tokens_per_event is about 1", Formula: "gaps between successive events, pooled over all requests; a gap before an event of k tokens counts as k gaps of a k-th"},
 	{Name: "latency", Unit: "s", Better: "lower", Statistics: true, Help: "end-to-end latency, with the wait in the client's queue", Formula: "last - scheduled"},
 	{Name: "latency_sent", Unit: "s", Better: "lower", Statistics: true, Help: "end-to-end latency as the server saw it", Formula: "last - sent"},
@@ -71,15 +84,8 @@ func Definitions() []Definition { return append([]Definition(nil), definitions..
 func Names() []string {
 	var names []string
 	for _, d := range definitions {
-		if d.Derived {
-			continue
-		}
-		if !d.Statistics {
-			names = append(names, d.Name)
-			continue
-		}
-		for _, s := range Statistics {
-			names = append(names, s+"_"+d.Name)
+		if !d.Derived {
+			names = append(names, d.Names()...)
 		}
 	}
 	return names

@@ -99,8 +99,9 @@ func New(p tuner.Problem, h tuner.History, rank []tuner.Ranked, f Facts) Model {
 		m.nearest(p, h, f)
 	}
 	if hasReference && m.Best != nil {
-		gain := p.Goal.Gain(m.Best.Value, ref.Value)
-		m.Gain = &gain
+		if gain, ok := p.Goal.GainOver(m.Best.Value, ref.Value); ok {
+			m.Gain = &gain
+		}
 	}
 	m.awaited = awaited(p, h)
 	m.saved(p, h)

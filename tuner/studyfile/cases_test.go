@@ -1,5 +1,11 @@
 package studyfile_test
 
+import (
+	"strings"
+
+	"autotune/tuner/memory"
+)
+
 // errorCases are mistakes and everything that is said about them, in order: lines that replace those of the good spec or are added to it.
 var errorCases = []struct {
 	lines []string
@@ -45,6 +51,22 @@ var errorCases = []struct {
 	{[]string{`gpus:`}, []string{
 		`3:6: gpus: nothing stands here; allowed: an integer from 0 to 4096`,
 	}},
+	{[]string{`plan: {gpu: H2000x}`}, []string{
+		`16:8: plan.gpu: a GPU whose memory is not known: found H2000x; allowed: ` + strings.Join(memory.Names(), ", ") + `; or another name beside memory: GIB`,
+	}},
+	{[]string{`plan: {memory: -1, disc: 3}`}, []string{
+		`16:16: plan.memory: out of range: found -1; allowed: the GiB of one GPU, such as 140.4`,
+		`16:20: plan.disc: unknown key; did you mean "disk"?`,
+	}},
+	{[]string{`plan: {models: {elsewhere: x}}`}, []string{
+		`16:17: plan.models.elsewhere: not a checkpoint of this study; allowed: org/model`,
+	}},
+	{[]string{`plan: {models: {org/model: {hiden_size: 8, num_hidden_layers: two}}}`}, []string{
+		`16:29: plan.models.org/model.hiden_size: not a key of config.json that the planner reads; allowed: ` + strings.Join(memory.Keys(), ", ") + `; did you mean "hidden_size"?`,
+	}},
+	{[]string{`plan: {models: {org/model: {hidden_size: 8}}}`}, []string{
+		`16:28: plan.models.org/model: no geometry: config.json has no num_hidden_layers: found a mapping; allowed: at least num_hidden_layers, hidden_size, num_attention_heads and vocab_size`,
+	}},
 	{[]string{`model: []`}, []string{
 		`2:8: model: the list is empty: found a list; allowed: a checkpoint: a name such as Qwen/Qwen3-8B, or a folder`,
 	}},
@@ -58,13 +80,13 @@ var errorCases = []struct {
 		`1:7: name: not a name: found a:b; allowed: at most 63 letters, digits, dots, dashes and underscores, a letter or digit first and last`,
 	}},
 	{[]string{`objective: {maximize: total_token_throughputs}`}, []string{
-		`4:23: objective.maximize: the bench does not measure this: found total_token_throughputs; allowed: success_rate, request_, input_token_, output_token_, total_token_throughput, each also ..._per_gpu; mean_, p50_, p90_, p95_, p99_ of ttft, tpot, itl, latency; and more; did you mean "total_token_throughput"?`,
+		`4:23: objective.maximize: the bench does not measure this: found total_token_throughputs; allowed: success_rate, request_, input_token_, output_token_, total_token_throughput, goodput, each also ..._per_gpu; mean_, p50_, p90_, p95_, p99_ of ttft, tpot, itl, latency; and more; did you mean "total_token_throughput"?`,
 	}},
 	{[]string{`objective: {maximize: p95_ttft}`}, []string{
 		`4:23: objective.maximize: p95_ttft is better when it is lower: found p95_ttft; allowed: minimize: p95_ttft`,
 	}},
 	{[]string{`objective: {minimize: p95_tfft}`}, []string{
-		`4:23: objective.minimize: the bench does not measure this: found p95_tfft; allowed: success_rate, request_, input_token_, output_token_, total_token_throughput, each also ..._per_gpu; mean_, p50_, p90_, p95_, p99_ of ttft, tpot, itl, latency; and more; did you mean "p95_ttft"?`,
+		`4:23: objective.minimize: the bench does not measure this: found p95_tfft; allowed: success_rate, request_, input_token_, output_token_, total_token_throughput, goodput, each also ..._per_gpu; mean_, p50_, p90_, p95_, p99_ of ttft, tpot, itl, latency; and more; did you mean "p95_ttft"?`,
 	}},
 	{[]string{`objective: {maximize: duration, minimize: p95_ttft}`}, []string{
 		`4:23: objective.maximize: duration is better when it is lower: found duration; allowed: minimize: duration`,
@@ -343,7 +365,7 @@ var errorCases = []struct {
 		`16:1: guards: not available in this version: a list of guards; a workload says role: guard and max_regression: 10%`,
 	}},
 	{[]string{`verify: true`}, []string{
-		`16:1: verify: unknown key; allowed: name, model, gpus, objective, gate, workloads, engines, require, recipes, reference, search, budget, timeouts, records, bench`,
+		`16:1: verify: unknown key; allowed: name, model, gpus, objective, gate, workloads, engines, require, recipes, reference, plan, search, budget, timeouts, records, bench`,
 	}},
 	{[]string{`gpus: 0`, `objective: {maximize: total_token_throughput_per_gpu}`}, []string{
 		`4:23: objective.maximize: undefined: the study has no GPUs (gpus: 0): found total_token_throughput_per_gpu`,

@@ -26,6 +26,7 @@ var (
 )
 
 var keyRules = []keyRule{
+	{"requests", []string{workload.Random, workload.Prefix, workload.ShareGPT}, timed, "how many requests a measurement has", "conversations times turns are sent"},
 	{"path", files, nil, "the dataset's file", "its prompts are made, they come from no file"},
 	{"input_tokens", made, nil, "tokens of each prompt", "a file's prompts are as long as they are"},
 	{"output_tokens", made, files, "tokens of each answer", ""},
@@ -34,7 +35,6 @@ var keyRules = []keyRule{
 	{"conversations", []string{workload.Conversation}, nil, "how many conversations a measurement has", "only dataset: conversation has them"},
 	{"turns", []string{workload.Conversation}, nil, "turns of each conversation", "only dataset: conversation has them"},
 	{"think_time", nil, []string{workload.Conversation}, "", "only dataset: conversation has turns to wait between"},
-	{"requests", []string{workload.Random, workload.Prefix, workload.ShareGPT}, timed, "how many requests a measurement has", "conversations times turns are sent"},
 	{"speed", nil, timed, "", "only a file with arrivals has a pace"},
 	{"from", nil, timed, "", "only a file with arrivals has a window"},
 	{"to", nil, timed, "", "only a file with arrivals has a window"},

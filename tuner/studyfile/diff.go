@@ -16,6 +16,10 @@ func DiffText(old, now *Spec) []string {
 	var d differ
 	d.word("name", old.Name, now.Name)
 	d.list("model", old.Models, now.Models)
+	d.word("plan.gpu", old.Plan.GPU, now.Plan.GPU)
+	d.word("plan.memory", orNone(old.Plan.MemoryGiB), orNone(now.Plan.MemoryGiB))
+	d.word("plan.disk", orNone(old.Plan.DiskGiB), orNone(now.Plan.DiskGiB))
+	d.list("plan.models", old.Plan.texts(), now.Plan.texts())
 	d.word("gpus", fmt.Sprint(old.GPUs), fmt.Sprint(now.GPUs))
 	d.word("objective", string(old.Goal.Direction)+" "+old.Goal.Metric, string(now.Goal.Direction)+" "+now.Goal.Metric)
 	d.list("objective.subject_to", bounds(old.Goal), bounds(now.Goal))
@@ -47,6 +51,14 @@ func limit[T int | time.Duration](v T) string {
 		return "no limit"
 	}
 	return fmt.Sprint(v)
+}
+
+// orNone writes a number of which 0 means that it was not told.
+func orNone(x float64) string {
+	if x == 0 {
+		return ""
+	}
+	return fmt.Sprint(x)
 }
 
 // stopText writes the gain that ends a search as in a spec.
@@ -161,6 +173,7 @@ func (d *differ) workload(a, b Traffic) {
 	field("request_limit", limit(a.RequestLimit), limit(b.RequestLimit))
 	field("role", a.text(), b.text())
 	field("wall_limit", limit(a.WallLimit), limit(b.WallLimit))
+	d.word(key+"goodput", a.Goodput.String(), b.Goodput.String())
 }
 
 func (d *differ) engines(old, now *Spec) {

@@ -81,6 +81,12 @@ func (r *reader) goal(s *Spec, n *node, p path) {
 		r.fail(n, p, "the objective is the metric over every target, not on one workload", d.Name+", and role: guard for the workloads that are no target")
 		return
 	}
+	for _, t := range s.Traffic {
+		if problem := undefined(s, t, d.Name); problem != "" && t.Role == RoleGuard { // what a guard retains is of the same metric
+			r.failAt(n.at, p, FieldError{Problem: problem, Found: text})
+			return
+		}
+	}
 	s.Goal.Metric = d.Name
 	right := map[string]tuner.Direction{"higher": tuner.Maximize, "lower": tuner.Minimize}[d.Better]
 	switch {
@@ -111,7 +117,7 @@ func (r *reader) metric(s *Spec, n *node, p path, name string, from int) (worklo
 	if !ok {
 		r.failAt(at, p, FieldError{
 			Problem: "the bench does not measure this", Found: name, Near: metric.Near(name),
-			Allowed: "success_rate, request_, input_token_, output_token_, total_token_throughput, each also ..._per_gpu; mean_, p50_, p90_, p95_, p99_ of ttft, tpot, itl, latency; and more",
+			Allowed: "success_rate, request_, input_token_, output_token_, total_token_throughput, goodput, each also ..._per_gpu; mean_, p50_, p90_, p95_, p99_ of ttft, tpot, itl, latency; and more",
 		})
 		return workload, d, false
 	}
@@ -128,6 +134,9 @@ func (r *reader) metric(s *Spec, n *node, p path, name string, from int) (worklo
 func undefined(s *Spec, t Traffic, name string) string {
 	if t.OutputTokens == 1 && (strings.HasSuffix(name, "_tpot") || strings.HasSuffix(name, "_itl")) {
 		return fmt.Sprintf("undefined: workload %s asks for 1 output token, and no time passes between tokens", t.Name)
+	}
+	if t.Goodput.None() && (strings.HasPrefix(name, "goodput") || name == "slo_attainment") {
+		return fmt.Sprintf("undefined: workload %s says no SLOs that a request must keep; give it goodput: {ttft: 2s, tpot: 50ms}", t.Name)
 	}
 	if s.GPUs == 0 && strings.HasSuffix(name, "_per_gpu") {
 		return "undefined: the study has no GPUs (gpus: 0)"

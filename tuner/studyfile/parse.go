@@ -67,7 +67,7 @@ func (k Known) Parse(source string, text []byte) (*Spec, error) {
 func (r *reader) spec(s *Spec, root *node) {
 	s.Gate, s.Records, s.Timeouts, s.GPUs = DefaultGate, RecordsFull, DefaultTimeouts, -1
 	s.Sampler, s.Seed, s.Stoppers, s.StopGain = cmp.Or(r.known.Sampler, DefaultSampler), DefaultSeed, DefaultStoppers, DefaultStopGain
-	var objective, workloads, engines, require, recipes, reference *node
+	var objective, workloads, engines, require, recipes, reference, plan *node
 	r.fields(root, nil,
 		field{name: "name", read: r.studyName(&s.Name)},
 		field{name: "model", read: r.models(&s.Models), need: "a checkpoint, or a list of checkpoints"},
@@ -79,6 +79,7 @@ func (r *reader) spec(s *Spec, root *node) {
 		field{name: "require", read: keep(&require)},
 		field{name: "recipes", read: keep(&recipes)},
 		field{name: "reference", read: keep(&reference)},
+		field{name: "plan", read: keep(&plan)},
 		field{name: "search", read: r.search(s)},
 		field{name: "sampler", read: r.sampler(&s.Sampler), formerly: true},
 		field{name: "seed", read: r.seed(&s.Seed), formerly: true},
@@ -98,6 +99,9 @@ func (r *reader) spec(s *Spec, root *node) {
 	}
 	if s.Name == "" && len(s.Models) > 0 {
 		s.Name = nameOfModel(s.Models[0])
+	}
+	if plan != nil {
+		r.plan(s, plan)
 	}
 	if workloads != nil {
 		r.workloads(s, workloads)

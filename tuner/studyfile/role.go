@@ -82,7 +82,7 @@ func (r *reader) roles(s *Spec, n *node) {
 		r.failAt(n.at, path{"workloads"}, FieldError{Problem: "every workload is a guard: nothing is left to tune for", Allowed: "one with role: target"})
 	}
 	slices.SortStableFunc(s.Traffic, func(a, b Traffic) int {
-		return cmp.Or(cmp.Compare(b.Role, a.Role), cmp.Compare(tokens(a.Spec), tokens(b.Spec)))
+		return cmp.Or(cmp.Compare(b.Role, a.Role), cmp.Compare(a.tokens(), b.tokens()))
 	})
 	s.Workload = s.Traffic[0].Spec
 	for _, t := range s.Traffic {
@@ -95,11 +95,14 @@ func (r *reader) roles(s *Spec, n *node) {
 	}
 }
 
-// tokens is about how many tokens a workload asks for; texts are taken to be as long as conversations are.
-func tokens(w workload.Spec) float64 {
-	in, out := w.Means()
-	return float64(w.Requests) * (in + out)
+// MeanTokens is about how many tokens a request has, prompt and answer; texts are taken to be as long as conversations are.
+func (t Traffic) MeanTokens() float64 {
+	in, out := t.Means()
+	return in + out
 }
+
+// tokens is about how many a workload asks for.
+func (t Traffic) tokens() float64 { return float64(t.Requests) * t.MeanTokens() }
 
 // guard turns what guards may lose into bounds.
 func (s *Spec) guard() {

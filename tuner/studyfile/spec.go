@@ -21,6 +21,8 @@ type Spec struct {
 	Models []string
 	// GPUs is how many GPUs a trial may use; 0 is a machine without any.
 	GPUs int
+	// Plan is what the memory planner is told of the machine and the checkpoints.
+	Plan Plan
 	Goal tuner.Goal
 	// Gate is the success rate, above 0 and at most 1, below which a trial has no score.
 	Gate float64
@@ -58,7 +60,7 @@ type Spec struct {
 // What is stored of each request.
 const (
 	RecordsFull     = "full"     // every token event
-	RecordsRequests = "requests" // the requests without their token events
+	RecordsRequests = "requests" // the requests with their first and last token event alone
 )
 
 // Engine is one engine of a spec.

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"autotune/tuner/metric"
 	"autotune/tuner/workload"
 )
 
@@ -72,8 +73,13 @@ func (r *reader) workload(name string, n *node, p path, further ...field) worklo
 		{name: "api_key_env", read: r.keyVariable(&w.APIKeyEnv)},
 		{name: "request_limit", read: r.duration(&w.RequestLimit, true)},
 		{name: "wall_limit", read: r.duration(&w.WallLimit, true)},
+		{name: "goodput", read: r.slos(&w.Goodput)},
 	}, further...)...)
 	r.dataset(w, n, p)
+	if w.OutputTokens == 1 && w.Goodput.TPOT > 0 {
+		at := p.child("goodput").child("tpot")
+		r.failAt(r.places[at.id()], at, FieldError{Problem: "undefined: the workload asks for 1 output token, and no time passes between tokens"})
+	}
 	if arrival != nil {
 		r.arrival(&w, arrival, p)
 	}
@@ -95,6 +101,26 @@ func (r *reader) workload(name string, n *node, p path, further ...field) worklo
 		}
 	}
 	return w
+}
+
+// slos reads the limits that a request must keep to count for goodput, under the names of the metrics; e2el is other tools' name of latency.
+func (r *reader) slos(to *metric.SLOs) func(*node, path) {
+	return func(n *node, p path) {
+		r.fields(n, p,
+			field{name: "ttft", read: r.duration(&to.TTFT, false)},
+			field{name: "ttft_sent", read: r.duration(&to.TTFTSent, false)},
+			field{name: "tpot", read: r.duration(&to.TPOT, false)},
+			field{name: "latency", read: r.duration(&to.Latency, false)},
+			field{name: "latency_sent", read: r.duration(&to.LatencySent, false)},
+			field{name: "e2el", read: r.duration(&to.Latency, false), formerly: true},
+		)
+		if n.kind == mapNode && n.has("latency") && n.has("e2el") {
+			r.failAt(n.at, p, FieldError{Problem: "latency and e2el are one limit", Allowed: "one of them"})
+		}
+		if n.kind == mapNode && len(n.entries) == 0 {
+			r.failAt(n.at, p, FieldError{Problem: "no limit is given", Allowed: "{ttft: 2s, tpot: 50ms}"})
+		}
+	}
 }
 
 func (n *node) has(key string) bool {

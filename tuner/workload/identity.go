@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"autotune/tuner/metric"
 )
 
 // Identity is what a workload asks: only measurements of equal identities are ever compared. Name, path, seed and the limits after which
@@ -22,6 +24,7 @@ func (s Spec) Identity(fileHash string) string {
 		MaxConcurrency int
 		Warmup         int
 		Endpoint       string
+		Goodput        metric.SLOs `json:",omitzero"` // goodputs of other SLOs are other figures
 		// What came later is left out where it is not used, so that the identities of before stay.
 		Burstiness    float64       `json:",omitempty"`
 		Ramp          Ramp          `json:",omitzero"`
@@ -37,7 +40,7 @@ func (s Spec) Identity(fileHash string) string {
 		To            time.Duration `json:",omitempty"`
 		ExtraBody     string        `json:",omitempty"`
 		Headers       []Header      `json:",omitempty"`
-	}{s.Dataset, fileHash, s.InputTokens, s.OutputTokens, s.Requests, s.Rate, s.MaxConcurrency, s.Warmup, s.Endpoint,
+	}{s.Dataset, fileHash, s.InputTokens, s.OutputTokens, s.Requests, s.Rate, s.MaxConcurrency, s.Warmup, s.Endpoint, s.Goodput,
 		s.Burstiness, s.Ramp, s.AtOnce && Timed(s.Dataset), s.InputLengths, s.OutputLengths, s.Prefixes, s.PrefixTokens, s.Turns, s.ThinkTime, s.Speed, s.From, s.To, s.ExtraBody, s.Headers}
 	if asked.Speed == 1 {
 		asked.Speed = 0

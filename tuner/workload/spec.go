@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"time"
+
+	"autotune/tuner/metric"
 )
 
 // Datasets.
@@ -51,6 +53,7 @@ type Spec struct {
 	Endpoint       string        `json:"endpoint"`
 	RequestLimit   time.Duration `json:"request_limit"` // for one request; 0: none
 	WallLimit      time.Duration `json:"wall_limit"`    // for the whole measurement; 0: none
+	Goodput        metric.SLOs   `json:"goodput,omitzero"`
 
 	Burstiness    float64       `json:"burstiness,omitempty"` // shape of the gamma-distributed gaps between arrivals: 1 is Poisson, less is burstier; 0: constant gaps
 	Ramp          Ramp          `json:"ramp,omitzero"`        // a rate that changes; zero: none
