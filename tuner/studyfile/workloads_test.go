@@ -145,3 +145,15 @@ func TestWorkloadMistakes(t *testing.T) {
 		}
 	}
 }
+
+// A resume is told of every key that changed.
+func TestDiffOfWorkloads(t *testing.T) {
+	was := "  w: {dataset: mooncake, path: t.jsonl, speed: 2, to: 10m, headers: {X-Route: a}}"
+	is := "  w: {dataset: mooncake, path: t.jsonl, rate: 3, arrival: {gamma: 0.5}, from: 1m, to: 10m, extra_body: {top_p: 0.9}, api_key_env: A_KEY}"
+	got := studyfile.DiffText(parse(t, with(was)), parse(t, with(is)))
+	want := []string{"workloads.w.rate: was 0, is 3", "workloads.w.arrival: added gamma 0.5", "workloads.w.speed: removed (was 2)", "workloads.w.from: added 1m0s",
+		`workloads.w.extra_body: added {"top_p":0.9}`, "workloads.w.headers: removed (was X-Route: a)", "workloads.w.api_key_env: added A_KEY"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
