@@ -116,7 +116,7 @@ func (a *attempt) findRate(ctx context.Context, t Traffic) (load.Result, error) 
 		}
 	}
 	result.Elapsed = elapsed
-	if best == nil && !a.left && lowest.Metrics["success_rate"] < a.Gate {
+	if rate, known := lowest.Metrics["success_rate"]; best == nil && !a.left && known && rate < a.Gate {
 		return result, nil // it fails at any rate, and the last probe was at the lowest
 	}
 	if a.found = best; best == nil {
