@@ -127,12 +127,13 @@ func ending(p tuner.Progress) string {
 			return "measured, without " + p.Problem.Goal.Metric
 		}
 		s := "measured " + metric.Format(p.Problem.Goal.Metric, v)
-		if broken := strings.Join(report.Misses(p.Problem.Goal, o.Measured), ", "); broken != "" {
-			s += ", breaks " + broken
+		broken, why := strings.Join(report.Misses(p.Problem.Goal, o.Measured), ", "), "too far behind to be"
+		if broken != "" {
+			s, why = s+", breaks "+broken, "so it is not"
 		}
 		for _, name := range p.Problem.Goal.Guards {
 			if o.Measured.Of(name) == nil {
-				s += fmt.Sprintf(", too far behind to be measured on %s", name)
+				s += fmt.Sprintf(", %s measured on %s", why, name)
 			}
 		}
 		if o.Share > 0 {
