@@ -131,10 +131,14 @@ func ending(p tuner.Progress) string {
 		if broken != "" {
 			s, why = s+", breaks "+broken, "so it is not"
 		}
+		var skipped []string
 		for _, name := range p.Problem.Goal.Guards {
 			if o.Measured.Of(name) == nil {
-				s += fmt.Sprintf(", %s measured on %s", why, name)
+				skipped = append(skipped, name)
 			}
+		}
+		if len(skipped) > 0 {
+			s += fmt.Sprintf(", %s measured on %s", why, strings.Join(skipped, ", "))
 		}
 		if o.Share > 0 {
 			s += fmt.Sprintf(", would have been cut short after %.0f %%", 100*o.Share)
