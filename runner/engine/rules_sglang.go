@@ -7,7 +7,9 @@ import (
 )
 
 // snapped are the attention backends that accept certain page sizes only; the first one is what they make of any other.
-var snapped = map[string][]int64{"flashmla": {64}, "cutlass_mla": {128}, "trtllm_mla": {64, 32}}
+var snapped = map[string][]int64{
+	"flashmla": {64}, "cutlass_mla": {128}, "trtllm_mla": {64, 32}, "cutedsl_mla": {64, 32}, "trtllm_mha": {64, 16, 32, 128}, "hpc_ops": {64},
+}
 
 func sglangRules(c ruleContext) ([]space.Constraint, []space.Rewrite) {
 	constraints := slices.Concat(sglangLayout(c), sglangExperts(c), sglangBatching(c), c.contextRules("context-length", "json-model-override-args"))
@@ -52,10 +54,10 @@ func sglangBatching(c ruleContext) []space.Constraint {
 			running, given := v.given("max-running-requests")
 			return given && dpAttention(v) && running.AsInt() < 2*int64(v.size("dp-size"))
 		}),
-		c.forbid("chunk_page", "asserts that page-size divides the prefill chunk, also after its division by dp-size", func(v view) bool {
+		c.forbid("chunk_page", "asserts that page-size divides the prefill chunk, after its division by dp-size", func(v view) bool {
 			chunk, given := v.given("chunked-prefill-size")
 			page := pageSize(v)
-			return given && page > 0 && chunk.AsInt() > 0 && (chunk.AsInt()%page != 0 || perRank(v, chunk.AsInt())%page != 0)
+			return given && page > 0 && chunk.AsInt() > 0 && perRank(v, chunk.AsInt())%page != 0
 		}),
 		c.forbid("hierarchical", "refuses a hierarchical cache without the radix cache", func(v view) bool {
 			return v.on("enable-hierarchical-cache") && v.on("disable-radix-cache")

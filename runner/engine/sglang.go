@@ -70,7 +70,7 @@ func sglangAdditions(l Launch) []string {
 // sglangResolved holds what unset flags become, from SGLang's server_args.py. The static memory fraction is a formula of several flags and is left out.
 var sglangResolved = map[string]func(Host) (space.Value, bool){
 	"chunked-prefill-size": func(h Host) (space.Value, bool) {
-		return bySize(Host{MemoryGiB: h.MemoryGiB}, space.Int(2048), step{35, space.Int(4096)}, step{60, space.Int(8192)}, step{160, space.Int(16384)})
+		return bySize(Host{MemoryGiB: h.MemoryGiB}, space.Int(2048), step{20, space.Int(4096)}, step{60, space.Int(8192)}, step{160, space.Int(16384)})
 	},
 	"kv-cache-dtype": func(Host) (space.Value, bool) { return space.String("auto"), true },
 }
