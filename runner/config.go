@@ -21,6 +21,8 @@ type Config struct {
 
 	// Traffic is what each trial is measured with, in this order, all on one launch of the server; the first is always measured.
 	Traffic []Traffic
+	// ThinRecords keeps of each request no more than its first and last token event.
+	ThinRecords bool
 	// RateGoal makes each trial a search for the highest rate at which the first workload keeps this goal's bounds; nil: the workloads' own rates.
 	RateGoal *tuner.Goal
 	// Gate is the success rate, above 0 and at most 1, below which a trial has no score.

@@ -192,8 +192,12 @@ func (a *attempt) measurement(result load.Result) *tuner.Measurement {
 		result.Records[i].Detail = a.hidden.redact(result.Records[i].Detail)
 	}
 	metric.Round(result.Records) // so that the stored records give the same figures
-	return &tuner.Measurement{Workload: a.Workload.Name, Identity: result.Identity, Sent: result.Sent, Clock: result.Clock, Share: result.Share,
+	m := &tuner.Measurement{Workload: a.Workload.Name, Identity: result.Identity, Sent: result.Sent, Clock: result.Clock, Share: result.Share,
 		Metrics: metric.Basis{GPUs: a.GPUs, SLOs: a.Workload.Goodput}.Compute(result.Records), Records: result.Records, ServerSide: a.grown, Gauges: a.gauges}
+	if a.ThinRecords {
+		m.Records = metric.Thin(m.Records)
+	}
+	return m
 }
 
 // lowSuccess is a server that refuses, or fails, more than the gate allows. What it or its log says decides whose fault that is.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -80,6 +81,8 @@ func (a *attempt) serve(parent context.Context) (load.Result, error) {
 	defer func() { cancel(nil); <-watched }()
 	go func() { defer close(watched); a.watch(ctx, cancel, &progress) }()
 
+	a.target.Headers, a.target.APIKey, a.target.Secrets = nil, a.hidden.apiKey, nil // of the workload before
+	a.target = a.target.For(a.Workload, a.variable)
 	options := load.Options{Spec: a.Workload, Rows: a.Rows, Requests: a.Requests, FileHash: a.FileHash, StudySeed: a.contentSeed(), Trial: a.trial.Number, Repeat: a.repeat,
 		FailFast: failFast, Silence: a.Timeouts.Hang, LawTime: load.DetectLawTime(ctx, a.target.URL)}
 	if a.repeat == 0 {
@@ -109,6 +112,16 @@ func (a *attempt) serve(parent context.Context) (load.Result, error) {
 	}
 	a.growth(ctx, before, result.Records)
 	return result, nil
+}
+
+// variable is the value of an environment's variable; the last one counts.
+func (a *attempt) variable(name string) (value string) {
+	for _, e := range a.Environ {
+		if v, ok := strings.CutPrefix(e, name+"="); ok {
+			value = v
+		}
+	}
+	return value
 }
 
 // measure sends the workload, with an eye on what the server says of itself. In law time a second is over before it can be asked.

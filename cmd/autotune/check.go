@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,7 +16,6 @@ import (
 	"autotune/runner/deploy"
 	"autotune/runner/engine"
 	"autotune/tuner/studyfile"
-	"autotune/tuner/workload"
 )
 
 type checkOptions struct {
@@ -39,7 +36,7 @@ GPU (gpu or memory), the disk, and the geometry of a checkpoint that lies in no 
 
 With --json: name, valid, errors (one a mistake), goal, engines, points (configurations that keep every rule), points_exact (false: there are more),
 excluded (rule, reason, points; of what the memory planner
-excludes also of, example and sample), baselines (commands by engine), budget_trials, budget_wall_clock, sampler, stoppers, stop_gain, earlier (what is
+excludes also of, example and sample), baselines (commands by engine), workloads (name, sends: what it sends, in a line), budget_trials, budget_wall_clock, sampler, stoppers, stop_gain, earlier (what is
 made of earlier studies), warnings; with --plan also gpu, memory (what the planner makes of the space's points), sums (of each baseline), phases (of a
 trial), trial_seconds, buys_trials, hours, gpu_hours, ends_by (trials, wall_clock or space), not_tried. These keys stay.` + exitStatuses(statusDone, statusFailed, statusUsage),
 		Example: "  autotune check glm.yaml\n  autotune check glm.yaml --plan\n  autotune check glm.yaml --json",
@@ -62,6 +59,7 @@ type checkReport struct {
 	Exact     bool              `json:"points_exact"` // false: the space is larger than was counted
 	Excluded  []excluded        `json:"excluded"`     // by rule
 	Baselines map[string]string `json:"baselines"`    // engine to command
+	Workloads []checkedWorkload `json:"workloads,omitempty"`
 	Trials    int               `json:"budget_trials"`
 	WallClock string            `json:"budget_wall_clock,omitempty"`
 	Sampler   string            `json:"sampler"`
@@ -96,7 +94,7 @@ func runCheck(ctx context.Context, w *world, path string, o checkOptions) error 
 			return w.printPlan(ctx, a, o)
 		}
 		if err == nil {
-			return printCheck(w.out, checkAssembly(a), o.json)
+			return printCheck(w.out, w.check(a), o.json)
 		}
 	}
 	var wrong studyfile.Errors
@@ -114,7 +112,7 @@ func runCheck(ctx context.Context, w *world, path string, o checkOptions) error 
 }
 
 func (w *world) printPlan(ctx context.Context, a *assembly, o checkOptions) error {
-	n, err := a.night(ctx, checkAssembly(a))
+	n, err := a.night(ctx, w.check(a))
 	if err != nil {
 		return err
 	}
@@ -128,6 +126,17 @@ func (w *world) newInputs(spec *studyfile.Spec, path string) inputs {
 		folder = filepath.Dir(path)
 	}
 	return inputs{Autotune: version, Catalog: engine.CatalogVersion, Folder: folder, Sampler: spec.Sampler, Host: engine.Host{GPUs: spec.GPUs}}
+}
+
+// check is what a check says of a spec here, where variables are set or not.
+func (w *world) check(a *assembly) checkReport {
+	r := checkAssembly(a)
+	for _, t := range a.spec.Traffic {
+		if warning := missingVariable(t.Spec, w.getenv); warning != "" {
+			r.Warnings = append(r.Warnings, warning+": run needs it")
+		}
+	}
+	return r
 }
 
 func checkAssembly(a *assembly) checkReport {
@@ -155,8 +164,10 @@ func checkAssembly(a *assembly) checkReport {
 		r.Earlier = append(r.Earlier, e.String())
 	}
 	for _, t := range a.spec.Traffic {
-		if w := datasetWarning(a.datasetPath(t.Spec)); w != "" {
-			r.Warnings = append(r.Warnings, w)
+		line, warning := a.describeWorkload(t.Spec)
+		r.Workloads = append(r.Workloads, checkedWorkload{t.Name, line})
+		if warning != "" {
+			r.Warnings = append(r.Warnings, warning)
 		}
 	}
 	r.Warnings = append(r.Warnings, a.missingPrograms()...)
@@ -181,33 +192,6 @@ func (a *assembly) exampleOfMemory(r *checkReport) {
 	}
 }
 
-// datasetWarning says that the dataset's file cannot be read.
-func datasetWarning(path string) string {
-	if path == "" {
-		return ""
-	}
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Sprintf("the dataset file %s does not exist: run needs it; a rehearsal uses the published statistics of its lengths instead", path)
-	}
-	if err != nil {
-		return fmt.Sprintf("the dataset file cannot be read: %v", err)
-	}
-	if err := f.Close(); err != nil {
-		return err.Error()
-	}
-	return ""
-}
-
-// datasetPath is where a workload's file lies, relative paths seen from the spec's folder; empty when it has none.
-func (a *assembly) datasetPath(w workload.Spec) string {
-	path := w.Path
-	if path == "" || filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(a.inputs.Folder, path)
-}
-
 func printCheck(out io.Writer, r checkReport, asJSON bool) error {
 	if asJSON {
 		return printJSON(out, r)
@@ -226,6 +210,9 @@ func printCheck(out io.Writer, r checkReport, asJSON bool) error {
 	}
 	for _, e := range r.Earlier {
 		fmt.Fprintf(&b, "Earlier   %s\n", e)
+	}
+	for _, w := range r.Workloads {
+		fmt.Fprintf(&b, "Workload  %s: %s\n", w.Name, w.Sends)
 	}
 	fmt.Fprintf(&b, "Budget    %s\n", budgetLine(r))
 	for _, name := range r.Engines {

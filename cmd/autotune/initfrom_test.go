@@ -50,8 +50,8 @@ func TestTheSpecOfAnImportIsItsCommand(t *testing.T) {
 			t.Fatal(err)
 		}
 		written := string(studyfile.Template(in))
-		a := assembled(t, w, f.Name(), written)
-		assembled(t, w, f.Name(), strings.ReplaceAll(written, "\n#: ", "\n"))
+		a := assembledSpec(t, w, f.Name(), written)
+		assembledSpec(t, w, f.Name(), strings.ReplaceAll(written, "\n#: ", "\n"))
 		if points, _, exact := a.problem.Space.Census(2000); points < 10 && exact {
 			t.Errorf("%s: %d points to search", f.Name(), points)
 		}
@@ -120,7 +120,7 @@ func quiet(t *testing.T) *world {
 }
 
 // assembled is a spec as check sees it.
-func assembled(t *testing.T, w *world, name, text string) *assembly {
+func assembledSpec(t *testing.T, w *world, name, text string) *assembly {
 	t.Helper()
 	spec, err := parseSpec(name+".yaml", []byte(text), "")
 	if err != nil {

@@ -49,8 +49,8 @@ func TestTheSpecFitsTheCheckpoint(t *testing.T) {
 					t.Errorf("%q is in\n%s", s, text)
 				}
 			}
-			a := assembled(t, w, c.model, text)
-			assembled(t, w, c.model, strings.ReplaceAll(text, "\n#: ", "\n"))
+			a := assembledSpec(t, w, c.model, text)
+			assembledSpec(t, w, c.model, strings.ReplaceAll(text, "\n#: ", "\n"))
 			if len(a.problem.Recipes) == 0 || len(a.warnings) > 0 {
 				t.Errorf("%d recipes, %v", len(a.problem.Recipes), a.warnings)
 			}
@@ -96,8 +96,8 @@ func TestEveryProposalIsValid(t *testing.T) {
 					in.Engines, in.Recipes = append(in.Engines, e), append(in.Recipes, recipes...)
 				}
 				text := string(studyfile.Template(in))
-				a := assembled(t, w, fmt.Sprintf("checkpoint %d on %d GPUs", i, gpus), text)
-				assembled(t, w, "all", strings.ReplaceAll(text, "\n#: ", "\n"))
+				a := assembledSpec(t, w, fmt.Sprintf("checkpoint %d on %d GPUs", i, gpus), text)
+				assembledSpec(t, w, "all", strings.ReplaceAll(text, "\n#: ", "\n"))
 				if len(a.warnings) > 0 {
 					t.Errorf("checkpoint %d on %d GPUs: %v", i, gpus, a.warnings)
 				}

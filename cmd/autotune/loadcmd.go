@@ -168,8 +168,16 @@ func (w *world) prepareLoad(address string, o loadOptions, given func(flag strin
 	if !given("seed") {
 		options.StudySeed = newSeed()
 	}
-	err = readWorkload(o, &options)
-	return t, options, err
+	if err = readWorkload(o, &options); err != nil {
+		return t, options, err
+	}
+	if given("api-key-env") { // what is said last counts
+		options.Spec.APIKeyEnv = ""
+	}
+	if warning := missingVariable(options.Spec, w.getenv); warning != "" {
+		return t, options, trying(usage("%s", warning), "export it in the shell that starts autotune")
+	}
+	return t.For(options.Spec, w.getenv), options, nil
 }
 
 func newSeed() uint64 {
@@ -228,9 +236,11 @@ func readWorkload(o loadOptions, options *load.Options) error {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(folder, path)
 	}
-	if options.Rows, options.FileHash, err = load.LoadShareGPT(path); err != nil {
+	d, requests, err := expandFile(spec, path)
+	if err != nil {
 		return &exitError{code: exitUsage, err: err}
 	}
+	options.Rows, options.FileHash, options.Spec.Requests = d.Rows, d.Hash, len(requests)
 	return nil
 }
 

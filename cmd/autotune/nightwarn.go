@@ -60,13 +60,21 @@ func (a *assembly) missing() string {
 func (a *assembly) concurrency() int {
 	most := 0
 	for _, t := range a.spec.Traffic {
-		c := t.MaxConcurrency
-		if c == 0 {
-			c = t.Requests
-		}
-		most = max(most, min(c, t.Requests))
+		most = max(most, inFlight(t.Spec))
 	}
 	return most
+}
+
+// inFlight is how many requests of a workload there are at once, at most; 0: only its file can tell.
+func inFlight(w workload.Spec) int {
+	switch requests := w.Requests / max(1, w.Turns); { // of a conversation one at a time
+	case w.MaxConcurrency == 0:
+		return requests
+	case requests == 0:
+		return w.MaxConcurrency
+	default:
+		return min(w.MaxConcurrency, requests)
+	}
 }
 
 // capFlags are how many requests a server runs at once, by engine.
@@ -75,10 +83,7 @@ var capFlags = map[string]string{"vllm": "max-num-seqs", "sglang": "max-running-
 // capWarnings: a client that sends more at a time than any configuration serves.
 func (a *assembly) capWarnings(w workload.Spec) []string {
 	var said []string
-	asked := min(w.MaxConcurrency, w.Requests)
-	if w.MaxConcurrency == 0 {
-		asked = w.Requests
-	}
+	asked := inFlight(w)
 	for _, name := range slices.Sorted(maps.Keys(a.engines)) {
 		flag := capFlags[name]
 		if most, ok := a.largest(name, flag); ok && float64(asked) > most {
@@ -96,7 +101,7 @@ func (a *assembly) kneeWarnings(w workload.Spec) []string {
 			said = append(said, fmt.Sprintf("%s: %d requests at %.4g/s take %s to arrive: every server that keeps up serves exactly that rate, and their throughput compares nothing", w.Name, w.Requests, w.Rate, secondsText(arrivals)))
 		}
 	}
-	if c := w.MaxConcurrency; c > 0 && w.Requests < 4*c {
+	if c := w.MaxConcurrency; c > 0 && w.Requests > 0 && w.Requests < 4*c {
 		said = append(said, fmt.Sprintf("%s: %d requests are %.1f waves of %d: filling and draining weigh much; 4 waves are %d requests", w.Name, w.Requests, float64(w.Requests)/float64(c), c, 4*c))
 	}
 	return said
@@ -138,7 +143,7 @@ func (a *assembly) guardWarnings() []string {
 	tokens := map[string]int{}
 	var guards []string
 	for _, t := range a.spec.Traffic {
-		tokens[t.Role] += t.Requests * max(1, t.InputTokens+t.OutputTokens)
+		tokens[t.Role] += int(float64(t.Requests) * t.MeanTokens())
 		if t.Role == studyfile.RoleGuard {
 			guards = append(guards, t.Name)
 		}

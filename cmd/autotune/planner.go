@@ -32,7 +32,7 @@ type planner struct {
 func (a *assembly) newPlanner() planner {
 	p := planner{engines: a.engines, models: map[string]memory.Model{}, first: a.spec.Models[0], host: a.inputs.Host}
 	for _, t := range a.spec.Traffic {
-		p.longest = max(p.longest, t.InputTokens+t.OutputTokens)
+		p.longest = max(p.longest, t.Longest())
 	}
 	first := a.spec.Traffic[0]
 	p.typical, p.clients = first.MeanTokens(), float64(first.Requests)

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"strings"
 
 	"autotune/tuner"
 	"autotune/tuner/metric"
+	"autotune/tuner/studyfile"
 )
 
 // recomputed is what the stored requests of a measurement come to, against what is stored. Its JSON keys are documented and stay.
@@ -36,6 +38,10 @@ func (o *opened) recompute(ctx context.Context, out io.Writer, t tuner.Trial, as
 		}
 		r := recomputed{Workload: m.Workload, Repeat: m.Repeat, Requests: len(records), Expected: expected(t, m), Differences: []metric.Difference{}}
 		r.Metrics = metric.Basis{GPUs: o.spec.GPUs, SLOs: o.slos(m.Workload)}.Compute(records)
+		if o.spec.Records == studyfile.RecordsRequests {
+			maps.DeleteFunc(r.Metrics, func(name string, _ float64) bool { return metric.NeedsEvents(name) })
+			m = withoutEvents(m)
+		}
 		if !r.Expected {
 			equal, further, differences := metric.Compare(m.Metrics, r.Metrics)
 			r.Equal, r.Further, r.Differences = equal, further, append(r.Differences, differences...)
@@ -56,8 +62,18 @@ func (o *opened) recompute(ctx context.Context, out io.Writer, t tuner.Trial, as
 	return nil
 }
 
-// expected tells whether the stored figures are an expectation of a whole run of which only a share was seen.
-func expected(t tuner.Trial, m *tuner.Measurement) bool { return m.Share < 1 && t.Outcome.Share > 0 }
+// withoutEvents is a measurement without the figures that cannot come of records without their token events (records: requests).
+func withoutEvents(m *tuner.Measurement) *tuner.Measurement {
+	c := *m
+	c.Metrics = maps.Clone(m.Metrics)
+	maps.DeleteFunc(c.Metrics, func(name string, _ float64) bool { return metric.NeedsEvents(name) })
+	return &c
+}
+
+// expected tells whether the stored figures are an expectation of a whole run of which only a share was seen: the trial, or a probe of it, was cut short.
+func expected(t tuner.Trial, m *tuner.Measurement) bool {
+	return m.Share < 1 && (t.Outcome.Share > 0 || isProbe(m))
+}
 
 // slos are those of a workload of the spec.
 func (o *opened) slos(workload string) metric.SLOs {

@@ -294,6 +294,8 @@ func (o *opened) probe(m *tuner.Measurement) string {
 		return s + "breaks " + strings.Join(broken, ", ")
 	case m.Metrics["success_rate"] < o.spec.Gate:
 		return s + "only " + metric.Format("success_rate", m.Metrics["success_rate"]) + " succeeded"
+	case !metric.Sustained(m.Metrics):
+		return s + "not sustained, only " + metric.Format("request_throughput", m.Metrics["request_throughput"]) + " served"
 	default:
 		return s + "holds"
 	}

@@ -8,47 +8,11 @@ import (
 	"path/filepath"
 
 	"autotune/runner"
-	"autotune/runner/load"
 	"autotune/search"
 	"autotune/store"
 	"autotune/tuner"
 	"autotune/tuner/report"
-	"autotune/tuner/workload"
 )
-
-// readTraffic reads the workloads' files, in the order of the workloads.
-func (w *world) readTraffic(a *assembly) ([]runner.Traffic, error) {
-	var all []runner.Traffic
-	for _, t := range a.spec.Traffic {
-		traffic, err := w.readDataset(a, t.Spec)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, traffic)
-	}
-	return all, nil
-}
-
-// readDataset reads one workload's file. A rehearsal without the file goes by the published statistics of its lengths, and says so.
-func (w *world) readDataset(a *assembly, spec workload.Spec) (runner.Traffic, error) {
-	path := a.datasetPath(spec)
-	if path == "" {
-		return runner.Traffic{Workload: spec}, nil
-	}
-	if warning := datasetWarning(path); warning != "" {
-		if a.inputs.Rehearse {
-			fmt.Fprintf(w.out, "The dataset file %s is missing: this rehearsal uses the published statistics of its lengths.\n", path)
-			requests, err := spec.ExpandLengths(workload.ShareGPTMeanInput, workload.ShareGPTMeanOutput)
-			return runner.Traffic{Workload: spec, Requests: requests}, err
-		}
-		return runner.Traffic{}, trying(usage("%s", warning), "download the file, correct the workload's path, or rehearse with --rehearse")
-	}
-	rows, hash, err := load.LoadShareGPT(path)
-	if err != nil {
-		return runner.Traffic{}, &exitError{code: exitUsage, err: err}
-	}
-	return runner.Traffic{Workload: spec, Rows: rows, FileHash: hash}, nil
-}
 
 // sitting is one call of run or resume.
 type sitting struct {

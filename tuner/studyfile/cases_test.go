@@ -115,7 +115,7 @@ var errorCases = []struct {
 		`5:22: gate.success_rate: not a finite number: found .inf; allowed: a number; in quotes if it is a text`,
 	}},
 	{[]string{`  w: {dataset: randm, input_tokens: 128, output_tokens: 32, requests: 10}`}, []string{
-		`7:16: workloads.w.dataset: unknown word: found randm; allowed: random, sharegpt; did you mean "random"?`,
+		`7:16: workloads.w.dataset: unknown word: found randm; allowed: random, prefix, conversation, sharegpt, jsonl, mooncake, azure; did you mean "random"?`,
 	}},
 	{[]string{`  w: {dataset: random, input_tokens: 0, output_tokens: 32, requets: 10}`}, []string{
 		`7:6: workloads.w.requests: is missing; allowed: how many requests a measurement has`,
@@ -123,7 +123,7 @@ var errorCases = []struct {
 		`7:60: workloads.w.requets: unknown key; did you mean "requests"?`,
 	}},
 	{[]string{`  w: {dataset: sharegpt, requests: 10}`}, []string{
-		`7:6: workloads.w.path: is missing; allowed: the file with the conversations`,
+		`7:6: workloads.w.path: is missing; allowed: the dataset's file`,
 	}},
 	{[]string{`  w: {dataset: random, input_tokens: 128, output_tokens: 32, requests: 10, role: guard, max_regression: 10%}`}, []string{
 		`7:3: workloads: every workload is a guard: nothing is left to tune for; allowed: one with role: target`,

@@ -163,6 +163,9 @@ func (d *differ) workload(a, b Traffic) {
 	field("output_tokens", a.OutputTokens, b.OutputTokens)
 	field("requests", a.Requests, b.Requests)
 	field("rate", a.Rate, b.Rate)
+	for _, f := range newerKeys(a.Spec, b.Spec) {
+		d.word(key+f.name, f.was, f.is)
+	}
 	field("max_concurrency", limit(a.MaxConcurrency), limit(b.MaxConcurrency))
 	field("seed", a.Seed, b.Seed)
 	field("warmup", a.Warmup, b.Warmup)

@@ -97,13 +97,7 @@ func (r *reader) roles(s *Spec, n *node) {
 
 // MeanTokens is about how many tokens a request has, prompt and answer; texts are taken to be as long as conversations are.
 func (t Traffic) MeanTokens() float64 {
-	in, out := float64(t.InputTokens), float64(t.OutputTokens)
-	if in == 0 {
-		in = workload.ShareGPTMeanInput
-	}
-	if out == 0 {
-		out = workload.ShareGPTMeanOutput
-	}
+	in, out := t.Means()
 	return in + out
 }
 

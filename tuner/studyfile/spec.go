@@ -60,7 +60,7 @@ type Spec struct {
 // What is stored of each request.
 const (
 	RecordsFull     = "full"     // every token event
-	RecordsRequests = "requests" // the requests without their token events
+	RecordsRequests = "requests" // the requests with their first and last token event alone
 )
 
 // Engine is one engine of a spec.

@@ -2,6 +2,7 @@ package studyfile
 
 import (
 	"regexp"
+	"strings"
 
 	"autotune/tuner/metric"
 	"autotune/tuner/workload"
@@ -34,21 +35,42 @@ func (r *reader) workloads(s *Spec, n *node) {
 	r.roles(s, n)
 }
 
+// Bounds of a workload's numbers, far above what anybody sends.
+const (
+	mostTokens   = 16 << 20
+	mostRequests = 10_000_000
+	mostRate     = 1e6
+)
+
 // workload reads one workload and completes it; further keys are read too.
 func (r *reader) workload(name string, n *node, p path, further ...field) workload.Spec {
 	w := workload.Spec{Name: name, Seed: DefaultSeed, Warmup: -1, Endpoint: workload.Completions, WallLimit: DefaultWallLimit}
-	const tokens, requests = 16 << 20, 10_000_000
+	var conversations int
+	var arrival *node
+	before := len(r.errs)
 	r.fields(n, p, append([]field{
-		{name: "dataset", read: r.oneOf(&w.Dataset, workload.Random, workload.ShareGPT), need: "random or sharegpt"},
+		{name: "dataset", read: r.oneOf(&w.Dataset, workload.Datasets()...), need: "one of " + strings.Join(workload.Datasets(), ", ")},
 		{name: "path", read: func(n *node, p path) { w.Path, _ = r.word(n, p, "the path of a file") }},
-		{name: "input_tokens", read: r.integer(&w.InputTokens, 1, tokens)},
-		{name: "output_tokens", read: r.integer(&w.OutputTokens, 1, tokens)},
-		{name: "requests", read: r.integer(&w.Requests, 1, requests), need: "how many requests a measurement has"},
-		{name: "rate", read: r.number(&w.Rate, 0, 1e6, false, "requests a second, at most 1000000; 0, or no rate: all at once")},
+		{name: "input_tokens", read: r.lengths(&w.InputTokens, &w.InputLengths)},
+		{name: "output_tokens", read: r.lengths(&w.OutputTokens, &w.OutputLengths)},
+		{name: "prefixes", read: r.integer(&w.Prefixes, 1, mostRequests)},
+		{name: "prefix_tokens", read: r.integer(&w.PrefixTokens, 1, mostTokens)},
+		{name: "conversations", read: r.integer(&conversations, 1, mostRequests)},
+		{name: "turns", read: r.integer(&w.Turns, 1, 10_000)},
+		{name: "think_time", read: r.wait(&w.ThinkTime)},
+		{name: "requests", read: r.integer(&w.Requests, 1, mostRequests)},
+		{name: "rate", read: r.number(&w.Rate, 0, mostRate, false, "requests a second, at most 1000000; 0, or no rate: all at once")},
+		{name: "arrival", read: keep(&arrival)},
+		{name: "speed", read: r.number(&w.Speed, 0, mostRate, true, "by which the file's arrivals are quickened, above 0: 2 is twice as fast")},
+		{name: "from", read: r.wait(&w.From)},
+		{name: "to", read: r.wait(&w.To)},
 		{name: "max_concurrency", read: r.integer(&w.MaxConcurrency, 0, 1_000_000)},
 		{name: "seed", read: r.seed(&w.Seed)},
-		{name: "warmup", read: r.integer(&w.Warmup, 0, requests)},
+		{name: "warmup", read: r.integer(&w.Warmup, 0, mostRequests)},
 		{name: "endpoint", read: r.oneOf(&w.Endpoint, workload.Completions, workload.Chat)},
+		{name: "extra_body", read: r.extraBody(&w.ExtraBody)},
+		{name: "headers", read: r.headers(&w.Headers)},
+		{name: "api_key_env", read: r.keyVariable(&w.APIKeyEnv)},
 		{name: "request_limit", read: r.duration(&w.RequestLimit, true)},
 		{name: "wall_limit", read: r.duration(&w.WallLimit, true)},
 		{name: "goodput", read: r.slos(&w.Goodput)},
@@ -58,10 +80,24 @@ func (r *reader) workload(name string, n *node, p path, further ...field) worklo
 		at := p.child("goodput").child("tpot")
 		r.failAt(r.places[at.id()], at, FieldError{Problem: "undefined: the workload asks for 1 output token, and no time passes between tokens"})
 	}
+	if arrival != nil {
+		r.arrival(&w, arrival, p)
+	}
+	if w.Dataset == workload.Conversation {
+		w.Requests = conversations * w.Turns
+	}
 	if w.Warmup < 0 {
-		w.Warmup = min(DefaultWarmup, w.Requests)
+		w.Warmup = DefaultWarmup
+		if w.Requests > 0 {
+			w.Warmup = min(w.Warmup, w.Requests)
+		}
 		if w.MaxConcurrency > 0 {
 			w.Warmup = min(w.Warmup, w.MaxConcurrency)
+		}
+	}
+	if len(r.errs) == before {
+		if err := w.Validate(); err != nil { // what no key alone gets wrong
+			r.failAt(n.at, p, FieldError{Problem: err.Error()})
 		}
 	}
 	return w
@@ -84,31 +120,6 @@ func (r *reader) slos(to *metric.SLOs) func(*node, path) {
 		if n.kind == mapNode && len(n.entries) == 0 {
 			r.failAt(n.at, p, FieldError{Problem: "no limit is given", Allowed: "{ttft: 2s, tpot: 50ms}"})
 		}
-	}
-}
-
-// dataset checks the keys that go with a dataset.
-func (r *reader) dataset(w workload.Spec, n *node, p path) {
-	if n.kind != mapNode {
-		return
-	}
-	wants := func(key, why string, want bool) {
-		at, given := r.places[p.child(key).id()]
-		switch {
-		case want && !given && !n.has(key):
-			r.failAt(n.at, p.child(key), FieldError{Problem: "is missing", Allowed: why})
-		case !want && given:
-			r.failAt(at, p.child(key), FieldError{Problem: "has no meaning here: " + why})
-		}
-	}
-	switch w.Dataset {
-	case workload.Random:
-		wants("input_tokens", "tokens of each prompt", true)
-		wants("output_tokens", "tokens of each answer", true)
-		wants("path", "random prompts come from no file", false)
-	case workload.ShareGPT:
-		wants("path", "the file with the conversations", true)
-		wants("input_tokens", "a conversation's prompt is as long as it is", false)
 	}
 }
 
