@@ -27,7 +27,7 @@ type ruleCase struct {
 	same  string // for a rewrite: another spelling of what it makes of args
 	idle  string // for a rewrite that drops an argument: its name, which SGLang keeps and does not read
 	says  string // for a constraint: part of what SGLang says when it refuses, or of the function that does
-	later bool   // for a constraint: SGLang keeps it only after its parser
+	later bool   // for a constraint: of what SGLang does after its parser, which lets the breach pass
 	taken bool   // just on the allowed side of a constraint: taken by both
 }
 
@@ -150,7 +150,7 @@ func TestSGLangArgsByRule(t *testing.T) {
 			t.Errorf("no line tries the rewrite %s", r.ID)
 		}
 	}
-	fmt.Printf("%d constraints and %d rewrites on %d lines: %d refused by both, %d by us alone (SGLang keeps them after parsing), %d on the allowed side taken by both, %d pairs one configuration for both\n",
+	fmt.Printf("%d constraints and %d rewrites on %d lines: %d refused by both, %d by us alone (not a matter of its parser), %d on the allowed side taken by both, %d pairs one configuration for both\n",
 		len(constraints), len(rewrites), len(ruleCases), kept, later, taken, made)
 }
 

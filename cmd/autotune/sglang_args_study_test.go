@@ -12,7 +12,7 @@ import (
 	"autotune/space"
 )
 
-// afterParsing are rules that SGLang keeps only once processes have started or the model is built: its parser lets their breach pass.
+// afterParsing are rules of what SGLang does once processes have started or the model is built: its parser lets their breach pass, and nothing here confirms them.
 var afterParsing = []string{"sglang_gpus", "sglang_heads", "sglang_experts_ep", "sglang_running_dp", "sglang_low_latency_tokens", "sglang_context_requests"}
 
 // TestSGLangArgsOfTheStudy holds the space of the GLM-5.2 example against SGLang: what one refuses the other refuses, and what our rewrites
@@ -76,7 +76,7 @@ func compareRefusals(t *testing.T, a *assembly, points []space.Point, lines [][]
 		case broken && r.Refused != "":
 			counts["refused by both"]++
 		case broken && later:
-			counts["refused by us alone, by a rule that SGLang keeps later: "+rule.ID]++
+			counts["refused by us alone, by a rule that is no matter of its parser: "+rule.ID]++
 		case broken:
 			t.Errorf("%s refuses, SGLang takes it: %v", rule.ID, line)
 		case r.Refused != "":
