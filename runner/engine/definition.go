@@ -61,16 +61,12 @@ type Model struct {
 	Dense                                       bool // known to have no experts
 }
 
-// index makes the lookup tables; enrich adds what the table does not hold, by name.
-func (d *Definition) index(enrich map[string]func(*Flag)) *Definition {
+// index makes the lookup tables.
+func (d *Definition) index() *Definition {
 	d.bySpelling, d.withoutDashes = map[string]int{}, map[string]int{}
 	d.unfollowed = d.listUnplanned()
 	for i := range d.flags {
 		f := &d.flags[i]
-		if e := enrich[f.Name]; e != nil {
-			e(f)
-			delete(enrich, f.Name)
-		}
 		spellings := append([]string{"--" + f.Name}, f.Aliases...)
 		for _, s := range spellings {
 			d.bySpelling[s] = i
@@ -81,9 +77,6 @@ func (d *Definition) index(enrich map[string]func(*Flag)) *Definition {
 		if f.Kind == NegatableSwitch {
 			d.bySpelling["--no-"+f.Name] = i
 		}
-	}
-	for name := range enrich {
-		panic("engine " + d.Name + ": no flag " + name)
 	}
 	return d
 }
