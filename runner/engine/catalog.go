@@ -16,6 +16,11 @@ const CatalogVersion = "2026-12 (vLLM main 6adad0876 and 0.32.0, SGLang main d31
 //go:embed flags_vllm.tsv
 var flagsVLLM string
 
+// keysVLLM are keys inside JSON flags, by their dotted names. A key that is true or false is a word of two choices.
+//
+//go:embed keys_vllm.tsv
+var keysVLLM string
+
 //go:embed notes_vllm.tsv
 var notesVLLM string
 
@@ -27,7 +32,7 @@ var notesSGLang string
 
 // catalog is the explicit list: a new engine is a file and a line here.
 var catalog = sync.OnceValue(func() []*Definition {
-	return []*Definition{newVLLM(readNotes(readFlags(flagsVLLM), notesVLLM)), newSGLang(readNotes(readFlags(flagsSGLang), notesSGLang))}
+	return []*Definition{newVLLM(readNotes(append(readFlags(flagsVLLM), readFlags(keysVLLM)...), notesVLLM)), newSGLang(readNotes(readFlags(flagsSGLang), notesSGLang))}
 })
 
 // Catalog returns every engine, in the order in which they are shown.

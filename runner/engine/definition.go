@@ -43,6 +43,7 @@ type Definition struct {
 	resolved      map[string]func(Host) (space.Value, bool)
 	unfollowed    []string // flags that the memory planner does not follow, by full name
 	flags         []Flag
+	keys          []Flag         // of JSON flags, under their dotted names
 	bySpelling    map[string]int // every exact spelling, dashes included
 	withoutDashes map[string]int
 }
@@ -61,8 +62,17 @@ type Model struct {
 	Dense                                       bool // known to have no experts
 }
 
-// index makes the lookup tables.
+// index makes the lookup tables, and puts dotted keys apart: no argument parser knows them.
 func (d *Definition) index() *Definition {
+	all := d.flags
+	d.flags, d.keys = nil, nil
+	for _, f := range all {
+		if strings.Contains(f.Name, ".") {
+			d.keys = append(d.keys, f)
+		} else {
+			d.flags = append(d.flags, f)
+		}
+	}
 	d.bySpelling, d.withoutDashes = map[string]int{}, map[string]int{}
 	d.unfollowed = d.listUnplanned()
 	for i := range d.flags {
@@ -84,6 +94,9 @@ func (d *Definition) index() *Definition {
 // Flags returns the flags in the order of the engine's help.
 func (d *Definition) Flags() []Flag { return slices.Clone(d.flags) }
 
+// Keys returns the keys inside JSON flags that are known, by their dotted names: compilation-config.cudagraph_mode.
+func (d *Definition) Keys() []Flag { return slices.Clone(d.keys) }
+
 // Flag finds a flag by any spelling: with or without dashes, an alias, underscores where the engine allows them, a dotted key under a JSON flag.
 func (d *Definition) Flag(name string) (Flag, bool) {
 	key := bare(name)
@@ -99,7 +112,11 @@ func (d *Definition) Flag(name string) (Flag, bool) {
 	}
 	head, tail, dotted := strings.Cut(key, ".")
 	if i, ok := d.withoutDashes[head]; ok && dotted && tail != "" && d.DottedKeys && d.flags[i].Kind == JSON {
-		return Flag{Name: d.flags[i].Name + "." + tail, Kind: JSON, Min: math.Inf(-1), Max: math.Inf(1)}, true
+		name := d.flags[i].Name + "." + tail
+		if k := slices.IndexFunc(d.keys, func(f Flag) bool { return f.Name == name }); k >= 0 {
+			return d.keys[k], true
+		}
+		return Flag{Name: name, Kind: JSON, Min: math.Inf(-1), Max: math.Inf(1)}, true
 	}
 	return Flag{}, false
 }
@@ -156,7 +173,7 @@ func (d *Definition) FlushPath() string { return d.flushPath }
 // Hungry maps each memory-hungry flag to the weight of its effect on running out of memory.
 func (d *Definition) Hungry() map[string]float64 {
 	hungry := map[string]float64{}
-	for _, f := range d.flags {
+	for _, f := range slices.Concat(d.flags, d.keys) {
 		if f.Hungry > 0 {
 			hungry[f.Name] = f.Hungry
 		}

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"autotune/space"
 )
 
@@ -13,7 +15,7 @@ func (c ruleContext) plainDefaults() space.Rewrite {
 		value space.Value
 	}
 	var list []known
-	for _, f := range c.d.flags {
+	for _, f := range slices.Concat(c.d.flags, c.d.keys) {
 		if f.Help == "" || f.Default == "" || f.Default == "true" || f.Kind == Float || f.Kind == HumanInt || f.Kind == JSON {
 			continue
 		}
