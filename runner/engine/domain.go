@@ -59,10 +59,10 @@ func (d *Definition) refusal(f Flag, v space.Value) string {
 		return d.refusedInt(f, v)
 	case Float:
 		if !v.IsNumber() {
-			return "a number" + f.interval() + " is needed"
+			return "a number" + f.Interval() + " is needed"
 		}
 		if !f.within(v.AsFloat()) {
-			return "a number" + f.interval() + " is allowed"
+			return "a number" + f.Interval() + " is allowed"
 		}
 	case JSON:
 		if d.StrictJSON && !json.Valid([]byte(v.String())) {
@@ -82,13 +82,13 @@ func (d *Definition) refusedInt(f Flag, v space.Value) string {
 		if v.Kind() == space.KindString && problem == "" {
 			return fmt.Sprintf("write %s, so that one value has one spelling", read)
 		}
-		return "a whole number" + f.interval() + " is needed"
+		return "a whole number" + f.Interval() + " is needed"
 	}
 	if len(f.Choices) > 0 {
 		return refusedWord(f, v)
 	}
 	if !f.within(v.AsFloat()) {
-		return "a whole number" + f.interval() + " is allowed"
+		return "a whole number" + f.Interval() + " is allowed"
 	}
 	return ""
 }
@@ -121,8 +121,8 @@ func (f Flag) within(x float64) bool {
 	return above && below
 }
 
-// interval says the bounds in words, with a blank in front; nothing without bounds.
-func (f Flag) interval() string {
+// Interval says the bounds in words, with a blank in front; nothing without bounds.
+func (f Flag) Interval() string {
 	var parts []string
 	number := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 	switch {

@@ -57,6 +57,8 @@ type Flag struct {
 	Optional bool
 	// Attached is the short form that the value is written right behind: O makes -O3.
 	Attached string
+
+	note int // its line in the notes; 0 for none
 }
 
 // Bounded tells whether the flag has a bound at either end.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -23,7 +24,7 @@ func readNotes(flags []Flag, table string) []Flag {
 			panic(fmt.Sprintf("notes on flags, line %d: %q", n+1, line))
 		}
 		f := at[cells[0]]
-		f.Frees, f.Since, f.Help = cells[1] == "-", cells[2], cells[3]
+		f.note, f.Frees, f.Since, f.Help = n, cells[1] == "-", cells[2], cells[3]
 		if f.Frees {
 			continue
 		}
@@ -34,4 +35,11 @@ func readNotes(flags []Flag, table string) []Flag {
 		f.Hungry = weight
 	}
 	return flags
+}
+
+// Tuning returns the flags, and keys of JSON flags, that matter for speed or memory: the layout first, then memory, batching and the rest.
+func (d *Definition) Tuning() []Flag {
+	noted := slices.DeleteFunc(slices.Concat(d.flags, d.keys), func(f Flag) bool { return f.note == 0 })
+	slices.SortFunc(noted, func(a, b Flag) int { return a.note - b.note })
+	return noted
 }
