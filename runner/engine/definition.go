@@ -42,6 +42,7 @@ type Definition struct {
 	propose       func(Checkpoint, Host) Proposal
 	resolved      map[string]func(Host) (space.Value, bool)
 	unfollowed    []string // flags that the memory planner does not follow, by full name
+	installed     bool     // the flags are those that an installed engine printed
 	flags         []Flag
 	keys          []Flag         // of JSON flags, under their dotted names
 	bySpelling    map[string]int // every exact spelling, dashes included
