@@ -32,6 +32,7 @@ type Definition struct {
 	executable    []string
 	infoPaths     []string
 	flushPath     string
+	helpArguments [][]string
 	markers       []marker
 	facts         []fact
 	readNumber    func(string) (int64, error)

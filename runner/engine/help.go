@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -177,3 +178,6 @@ func (f HelpFlag) name() string {
 	}
 	return bare(f.Spellings[0])
 }
+
+// HelpArguments are the words that make the engine print all of its flags, the newest way first: where a parser refuses one, the next may do.
+func (d *Definition) HelpArguments() [][]string { return slices.Clone(d.helpArguments) }
