@@ -32,6 +32,9 @@ type Definition struct {
 	executable    []string
 	infoPaths     []string
 	flushPath     string
+	configLine    string            // what stands in front of the configuration in the log
+	attributes    map[string]string // where the effective configuration has a flag, if not under its own name
+	undivide      func(map[string]space.Value)
 	helpArguments [][]string
 	markers       []marker
 	facts         []fact

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"math"
 	"strconv"
 
 	"autotune/space"
@@ -18,6 +19,8 @@ func newSGLang(flags []Flag) *Definition {
 		infoPaths:     []string{"/server_info", "/get_server_info"},
 		flushPath:     "/flush_cache",
 		helpArguments: [][]string{{"--help"}},
+		configLine:    "server_args=ServerArgs(",
+		undivide:      sglangUndivide,
 		flags:         flags,
 		readNumber:    readSGLang,
 		env:           func(Launch) []string { return nil },
@@ -66,6 +69,21 @@ func sglangAdditions(l Launch) []string {
 		additions = append(additions, "--nccl-port="+strconv.Itoa(l.InternalPort))
 	}
 	return additions
+}
+
+// sglangUndivide takes back what SGLang does to two limits under data-parallel attention: the chunk is divided by dp-size, which leaves a remainder
+// out, and the conservativeness multiplied by 0.3 (server_args.py, _handle_data_parallelism).
+func sglangUndivide(effective map[string]space.Value) {
+	dp := effective["dp-size"]
+	if effective["enable-dp-attention"] != space.Bool(true) || dp.Kind() != space.KindInt || dp.AsInt() < 2 {
+		return
+	}
+	if chunk, ok := effective["chunked-prefill-size"]; ok && chunk.IsNumber() && chunk.AsInt() > 0 {
+		effective["chunked-prefill-size"] = space.Int(chunk.AsInt() * dp.AsInt())
+	}
+	if c, ok := effective["schedule-conservativeness"]; ok && c.IsNumber() {
+		effective["schedule-conservativeness"] = space.Float(math.Round(c.AsFloat()/0.3*1e9) / 1e9)
+	}
 }
 
 // sglangResolved holds what unset flags become, from SGLang's server_args.py. The static memory fraction is a formula of several flags and is left out.
