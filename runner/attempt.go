@@ -102,6 +102,9 @@ func (a *attempt) run(ctx context.Context) (engine.Finding, error) {
 	stopErr := a.server.Stop(a.Timeouts.Stop)
 	a.out.Run.Ended = a.Now()
 	a.out.Run.Facts = a.news.allFacts()
+	if a.out.Run.Resolved == nil {
+		a.out.Run.Resolved = a.news.logged()
+	}
 	if gone {
 		lines = a.server.Lines() // its last words may have come meanwhile
 	}

@@ -34,6 +34,7 @@ type Definition struct {
 	flushPath     string
 	configLine    string            // what stands in front of the configuration in the log
 	attributes    map[string]string // where the effective configuration has a flag, if not under its own name
+	infoFacts     []infoFact
 	undivide      func(map[string]space.Value)
 	helpArguments [][]string
 	markers       []marker

@@ -21,6 +21,7 @@ func newSGLang(flags []Flag) *Definition {
 		helpArguments: [][]string{{"--help"}},
 		configLine:    "server_args=ServerArgs(",
 		undivide:      sglangUndivide,
+		infoFacts:     sglangInfoFacts,
 		flags:         flags,
 		readNumber:    readSGLang,
 		env:           func(Launch) []string { return nil },
@@ -50,6 +51,9 @@ func newSGLang(flags []Flag) *Definition {
 		},
 		facts: []fact{
 			figure("weights_gib", `Load weight end\..*mem usage=([0-9.]+) GB`),
+			figure("kv_k_gib", `KV Cache is allocated\..* K size: ([0-9.]+) GB`),
+			figure("kv_v_gib", `KV Cache is allocated\..* V size: ([0-9.]+) GB`),
+			figure("attention_backend", `(?:Use ([a-z0-9_]+) backend by default|[Aa]ttention backend: ?([a-z0-9_]+))`),
 			figure("kv_tokens", `max_total_num_tokens=([0-9]+)`),
 			figure("kv_tokens_allocated", `KV Cache is allocated\..*#tokens: ([0-9]+)`),
 			figure("graphs_gib", `Capture cuda graph end\..*mem usage=(-?[0-9.]+) GB`),
