@@ -45,6 +45,9 @@ func (s *server) readArguments() error {
 	if err := s.rejected(); err != nil {
 		return err
 	}
+	if flag, value, ok := strings.Cut(s.faults["resolve"], "="); ok && s.flags[flag].Kind() != space.KindNone {
+		s.flags[flag] = space.ParseWord(value)
+	}
 	s.model = model
 	if s.model == "" {
 		s.model = "Qwen/Qwen3-0.6B" // vLLM's default
