@@ -45,6 +45,7 @@ func (w *world) newRunner(s *opened, at sitting) (*runner.Runner, error) {
 		Place:   here,
 		Plan:    func(t tuner.Trial) (runner.Plan, error) { return s.plan(t), nil },
 		Traffic: at.traffic, RateGoal: rate, ThinRecords: s.spec.Records == studyfile.RecordsRequests,
+		External: s.external([]string{w.exe, guardCommand}),
 		Gate: s.spec.Gate, Timeouts: runner.Timeouts{Start: t.Start, Silence: t.Silence, Stop: t.Stop, Hang: t.Hang}, GPUs: s.spec.GPUs,
 		StudyID: s.study.UUID, Seed: s.spec.Seed, Logs: logFolder(at.path),
 		Environ: w.environ, Self: w.exe, Host: w.host, Now: w.now,
@@ -90,6 +91,9 @@ func ownFake(command []string) bool {
 // missingPrograms says which commands of the spec name a program that cannot be started here.
 func (a *assembly) missingPrograms() []string {
 	var missing []string
+	if problem := a.missingTool(); problem != "" {
+		missing = append(missing, problem)
+	}
 	for _, e := range a.spec.Engines {
 		if len(e.Command) == 0 || e.Command[0] == "autotune" || slices.ContainsFunc(e.Env, func(v studyfile.EnvVar) bool { return v.Name == "PATH" }) {
 			continue

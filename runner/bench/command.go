@@ -1,6 +1,8 @@
 package bench
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -101,6 +103,12 @@ func (t Tool) Replace(argv, program []string) []string {
 		return argv
 	}
 	return slices.Concat(program, argv[len(t.Program):])
+}
+
+// Identity is what a workload asks (see workload.Spec.Identity) of this tool with these further words: only measurements of equal identities are compared.
+func (t Tool) Identity(workload string, args []string) string {
+	sum := sha256.Sum256([]byte(strings.Join(slices.Concat([]string{t.Name, workload}, args), "\x00")))
+	return hex.EncodeToString(sum[:8])
 }
 
 // VersionCommand asks a program of the tool's for its version; nil when there is no way to ask.
