@@ -68,6 +68,9 @@ func (a *attempt) callTool(ctx context.Context, o load.Options, before map[strin
 	began := time.Now()
 	exit, lines, err := a.runTool(ctx, argv, filepath.Join(job.Folder, "output.log"), before, progress, &result)
 	result.Elapsed = time.Since(began)
+	if err == nil && result.Ending == load.WallLimit && a.leftWhole(job) {
+		result.Ending = load.Complete // it hangs in its own end
+	}
 	if err != nil || result.Ending != load.Complete {
 		return result, err
 	}

@@ -98,7 +98,7 @@ func (a *attempt) takeResult(ctx context.Context, job bench.Job, exit proc.Exit,
 		a.refused = &bench.Refusal{Rule: "no_result", Evidence: evidence}
 		return nil
 	}
-	told, err := tool.Read(text, bench.Asked{Requests: job.Spec.Requests, OutputTokens: job.Spec.OutputTokens, Gate: a.Gate})
+	told, err := tool.Read(text, a.asked(job))
 	if errors.As(err, &a.refused) {
 		a.growth(ctx, before, 0)
 		return nil
@@ -116,6 +116,20 @@ func (a *attempt) takeResult(ctx context.Context, job bench.Job, exit proc.Exit,
 		a.warn("%s ended with %v after it had written its result%s", tool.Title, exit, lastWordsOf(lines))
 	}
 	return nil
+}
+
+func (a *attempt) asked(job bench.Job) bench.Asked {
+	return bench.Asked{Requests: job.Spec.Requests, OutputTokens: job.Spec.OutputTokens, Gate: a.Gate}
+}
+
+// leftWhole tells whether there is a result that can be believed.
+func (a *attempt) leftWhole(job bench.Job) bool {
+	text, err := readResult(a.External.Tool.Result(job))
+	if err != nil {
+		return false
+	}
+	_, err = a.External.Tool.Read(text, a.asked(job))
+	return err == nil
 }
 
 // untouched tells whether the server has seen nothing of the tool for certain.
