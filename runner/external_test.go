@@ -114,7 +114,8 @@ func measuredBy(t *testing.T, mode string, words ...string) *trial {
 	r := newTrial(t, "vllm", append([]string{"--start-time", "0s"}, words...)...)
 	tool, _ := bench.Find("vllm-bench")
 	r.config.External = &runner.External{Tool: tool, Command: []string{self(), toolWord, mode}, Args: []string{"--label", "x"}}
-	r.config.Traffic[0].Workload.Rate, r.config.Traffic[0].Workload.RequestLimit = 0, 0
+	w := &r.config.Traffic[0].Workload
+	w.Rate, w.RequestLimit, w.WallLimit = 0, 0, 30*time.Second
 	return r
 }
 

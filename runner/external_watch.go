@@ -42,12 +42,12 @@ func (a *attempt) attend(ctx context.Context, done <-chan struct{}, before map[s
 			return context.Cause(ctx)
 		case <-tick.C:
 		}
-		grown, look := a.lookAtServer(ctx, before, time.Since(start))
-		if before != nil {
+		grown, look, answered := a.lookAtServer(ctx, before, time.Since(start))
+		if answered {
 			g.Add(look)
 		}
 		now := fmt.Sprint(grown, look.Running, look.Waiting, look.KVUse)
-		if idle := look.Running+look.Waiting == 0; idle || now != last {
+		if before == nil || answered && (look.Running+look.Waiting == 0 || now != last) {
 			moved, last = time.Now(), now
 			progress.Add(1)
 		} else if time.Since(moved) >= a.Timeouts.Hang {
@@ -60,21 +60,21 @@ func (a *attempt) attend(ctx context.Context, done <-chan struct{}, before map[s
 	}
 }
 
-// lookAtServer gives by how much the server's counters have grown, and how it stands; nothing of a server that does not tell.
-func (a *attempt) lookAtServer(ctx context.Context, before map[string]float64, at time.Duration) (grown map[string]float64, look metric.Gauge) {
+// lookAtServer gives by how much the server's counters have grown, and how it stands, if it answers. Before is nil for a server that does not tell.
+func (a *attempt) lookAtServer(ctx context.Context, before map[string]float64, at time.Duration) (grown map[string]float64, look metric.Gauge, answered bool) {
 	if before == nil {
-		return nil, look
+		return nil, look, false
 	}
 	text, err := a.get(ctx, "/metrics")
 	if err != nil {
-		return nil, metric.Gauge{At: at}
+		return nil, look, false
 	}
 	prefix := a.plan.Engine.Name + ":"
 	grown = map[string]float64{}
 	for name, v := range readCounters(string(text), prefix) {
 		grown[name] = v - before[name]
 	}
-	return grown, readGauge(string(text), prefix, before, at)
+	return grown, readGauge(string(text), prefix, before, at), true
 }
 
 // standing is how the measurement stands by the server's counters.
