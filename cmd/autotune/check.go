@@ -171,6 +171,9 @@ func checkAssembly(a *assembly) checkReport {
 		}
 	}
 	r.Warnings = append(r.Warnings, a.missingPrograms()...)
+	if problem := a.missingTool(); problem != "" {
+		r.Warnings = append(r.Warnings, problem)
+	}
 	if r.Exact && r.Points == 0 {
 		r.Warnings = append(r.Warnings, "the rules leave no configuration at all")
 	}

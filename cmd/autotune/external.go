@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os/exec"
@@ -74,6 +75,7 @@ func (a *assembly) checkBench() studyfile.Errors {
 			break
 		}
 	}
+	slices.SortStableFunc(wrong, func(x, y studyfile.FieldError) int { return cmp.Or(x.Line-y.Line, x.Column-y.Column) })
 	if a.spec.Stoppers != search.StopOff {
 		a.warnings = append(a.warnings, fmt.Sprintf("%s says nothing before its end: the stoppers are off, and no requests are stored", t.Title))
 	}
@@ -154,7 +156,7 @@ func (a *assembly) missingTool() string {
 		program = a.spec.Bench.Command
 	}
 	if _, err := exec.LookPath(program[0]); err != nil && !errors.Is(err, exec.ErrDot) {
-		return fmt.Sprintf("%s cannot be started: %v; bench.command names another program", t.Title, err)
+		return fmt.Sprintf("%s cannot be started: %v", t.Title, err)
 	}
 	return ""
 }

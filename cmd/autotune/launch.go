@@ -91,9 +91,6 @@ func ownFake(command []string) bool {
 // missingPrograms says which commands of the spec name a program that cannot be started here.
 func (a *assembly) missingPrograms() []string {
 	var missing []string
-	if problem := a.missingTool(); problem != "" {
-		missing = append(missing, problem)
-	}
 	for _, e := range a.spec.Engines {
 		if len(e.Command) == 0 || e.Command[0] == "autotune" || slices.ContainsFunc(e.Env, func(v studyfile.EnvVar) bool { return v.Name == "PATH" }) {
 			continue

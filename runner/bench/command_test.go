@@ -170,3 +170,31 @@ func TestGuidellmCommas(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestNearest(t *testing.T) {
+	for _, c := range []struct {
+		tool, name string
+		gives      bool
+		near       string
+	}{
+		{"vllm-bench", "total_token_throughput_per_gpu", true, ""},
+		{"vllm-bench", "p95_ttft_sent", true, ""},
+		{"vllm-bench", "p95_ttft_sent_per_gpu", false, ""},
+		{"vllm-bench", "p95_ttft", false, "p95_ttft_sent"},
+		{"aiperf", "p99_latency", false, "p99_latency_sent"},
+		{"guidellm", "p99_itl", false, "p99_request_itl"},
+		{"sglang-bench", "mean_request_itl", false, "mean_tpot"},
+		{"sglang-bench", "goodput_per_gpu", false, "request_throughput_per_gpu"},
+		{"guidellm", "steady_total_token_throughput", false, "total_token_throughput"},
+		{"guidellm", "tokens_per_event", false, ""},
+	} {
+		tool, _ := Find(c.tool)
+		gives, near := tool.Gives(c.name), tool.Nearest(c.name)
+		if gives {
+			near = ""
+		}
+		if gives != c.gives || near != c.near {
+			t.Errorf("%s: %s is given: %v, near %q", c.tool, c.name, gives, near)
+		}
+	}
+}
