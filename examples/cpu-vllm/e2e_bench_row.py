@@ -4,6 +4,7 @@ import json
 import statistics
 import sys
 
+REQUESTS, OUTPUT = 200, 64  # of the workload in e2e-bench.sh
 COLUMNS = ("tool", "version", "seen by", "done", "tokens/s", "TTFT p50 ms", "TPOT p50 ms", "latency p50 ms")
 
 
@@ -12,14 +13,10 @@ def row(*cells):
 
 
 def ledger(path):
-    """Requests that the server ended, from its own instants in microseconds: the first line is the server, each other one a request."""
-    done = []
+    """The workload's requests as the server served them: instants in microseconds, those of the tokens as differences; the first line is the server."""
     with open(path) as f:
-        for line in f:
-            r = json.loads(line)
-            if r.get("events") and r.get("input", 0) >= 128:
-                done.append(r)
-    return done
+        requests = [json.loads(line) for line in f][1:]
+    return [r for r in requests if r.get("output") == OUTPUT and r.get("finish") == "length"][-REQUESTS:]
 
 
 def main():
@@ -38,7 +35,11 @@ def main():
 
 
 def truth(done):
-    print(done[0] if done else "the ledger is empty")
+    median = lambda values: f"{statistics.median(values) / 1e3:.1f}"
+    span = max(r["end_us"] for r in done) - min(r["received_us"] for r in done)
+    last = [sum(r["tokens_us"]) for r in done]
+    row("", "", "the server", len(done), f"{1e6 * OUTPUT * len(done) / span:.0f}", median(r["tokens_us"][0] - r["received_us"] for r in done),
+        median((end - r["tokens_us"][0]) / (OUTPUT - 1) for r, end in zip(done, last)), median(end - r["received_us"] for r, end in zip(done, last)))
 
 
 main()
