@@ -11,7 +11,7 @@ import (
 
 // aiperf is `aiperf profile`: profile_export_aiperf.json. Each metric says its unit; the statistics stand beside it.
 var aiperf = Tool{Name: "aiperf", Title: "aiperf", File: "profile_export_aiperf.json", tells: []string{"request_latency", "aiperf_version"}, parse: parseAiperf,
-	Program: []string{"aiperf"}, sub: []string{"profile"}, datasets: []string{workload.Random}, requestLimit: true, args: aiperfArgs,
+	Program: []string{"aiperf"}, sub: []string{"profile"}, datasets: []string{workload.Random}, requestLimit: true, args: aiperfArgs, gaps: anyGaps,
 	table: table{stats: map[string]string{"mean": "avg", "p50": "p50", "p90": "p90", "p95": "p95", "p99": "p99"}, rows: []row{
 		{ours: "request_throughput", theirs: "request_throughput.avg"},
 		{ours: "output_token_throughput", theirs: "output_token_throughput.avg"},
@@ -34,7 +34,15 @@ func aiperfArgs(j Job, result string) ([]string, error) {
 		"--extra-inputs", "ignore_eos:true", "--extra-inputs", "min_tokens:" + out, "--extra-inputs", "temperature:0", "--use-server-token-count",
 		"--request-count", strconv.Itoa(s.Requests)}
 	if s.Rate > 0 {
-		args = append(args, "--request-rate", number64(s.Rate), "--arrival-pattern", "constant")
+		args = append(args, "--request-rate", number64(s.Rate))
+		switch s.Burstiness {
+		case 0:
+			args = append(args, "--arrival-pattern", "constant")
+		case 1:
+			args = append(args, "--arrival-pattern", "poisson")
+		default:
+			args = append(args, "--arrival-pattern", "gamma", "--arrival-smoothness", number64(s.Burstiness))
+		}
 	}
 	if s.Rate == 0 || s.MaxConcurrency > 0 {
 		args = append(args, "--concurrency", strconv.Itoa(j.inFlight()))

@@ -54,7 +54,7 @@ type Tool struct {
 	sub         []string // words between the program and the flags
 	module      string   // the Python module whose version is asked for; empty: the program knows --version
 	datasets    []string
-	poisson     bool // a rate is that of a Poisson process, and no constant one can be had
+	gaps        func(burstiness float64) bool // which gaps between arrivals it can make (see workload.Spec)
 	// requestLimit: it has a limit on one request.
 	requestLimit bool
 	// args are the flags of a job that it can realise; result is where the file goes.

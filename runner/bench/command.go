@@ -35,7 +35,7 @@ type Lack struct {
 func (l Lack) Error() string { return l.Key + ": " + l.Problem }
 
 // known are the keys of a workload that the command lines are made of, or that need none: the limit of the whole run and the warm-up are the caller's.
-var known = []string{"name", "dataset", "path", "input_tokens", "output_tokens", "requests", "rate", "max_concurrency", "seed", "warmup", "endpoint", "request_limit", "wall_limit"}
+var known = []string{"name", "dataset", "path", "input_tokens", "output_tokens", "requests", "rate", "max_concurrency", "seed", "warmup", "endpoint", "request_limit", "wall_limit", "burstiness", "at_once"}
 
 // Lacks lists what the tool cannot do of a workload; nothing when it can be sent. A key of a workload that no tool is told of is one of it, by its name.
 func (t Tool) Lacks(s workload.Spec) []Lack {
@@ -48,8 +48,11 @@ func (t Tool) Lacks(s workload.Spec) []Lack {
 	if !slices.Contains(t.datasets, s.Dataset) {
 		all = append(all, Lack{"dataset", fmt.Sprintf("%s cannot send %s", t.Title, s.Dataset), strings.Join(t.datasets, ", ")})
 	}
-	if s.Rate > 0 && t.poisson {
-		all = append(all, Lack{"rate", t.Title + " sends at random instants (a Poisson process) and not at a constant rate", "no rate: all at once, up to max_concurrency"})
+	switch fits := s.Rate == 0 || t.gaps(s.Burstiness); {
+	case !fits && s.Burstiness == 0:
+		all = append(all, Lack{"rate", t.Title + " sends at random instants (a Poisson process) and not at a constant rate", "burstiness: 1, or no rate: all at once, up to max_concurrency"})
+	case !fits:
+		all = append(all, Lack{"burstiness", t.Title + " has no gaps of this kind between arrivals", "1: a Poisson process"})
 	}
 	if s.RequestLimit > 0 && !t.requestLimit {
 		all = append(all, Lack{"request_limit", t.Title + " has no limit on one request", "wall_limit, on the whole run"})
@@ -140,5 +143,10 @@ func (j Job) inFlight() int {
 	}
 	return j.Spec.Requests
 }
+
+// Gaps between arrivals that tools can make, by burstiness: 0 is constant, 1 a Poisson process, others are gamma-distributed.
+func anyGaps(float64) bool                 { return true }
+func poissonGaps(b float64) bool           { return b == 1 }
+func constantOrPoissonGaps(b float64) bool { return b == 0 || b == 1 }
 
 func number64(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

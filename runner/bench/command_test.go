@@ -25,10 +25,12 @@ func published() []workload.Spec {
 	atOnce, chat := share, share
 	atOnce.Name, atOnce.Rate, atOnce.OutputTokens, chat.Name, chat.Rate, chat.Endpoint = "sharegpt-at-once", 0, 128, "chat-at-once", 0, workload.Chat
 	uncapped, limited := random("uncapped", 128, 64, 32, 0), random("limited", 128, 64, 32, 2.5)
+	poisson, bursty := random("poisson", 128, 64, 32, 2.5), random("bursty", 128, 64, 32, 2.5)
+	poisson.Burstiness, bursty.Burstiness = 1, 0.5
 	uncapped.MaxConcurrency, limited.RequestLimit = 0, 90*time.Second
 	return []workload.Spec{
 		random("balanced", 8192, 1024, 1000, 1000), random("short", 1024, 128, 1000, 1000), random("long", 32000, 100, 100, 1), random("generation", 1000, 2000, 200, 1), share,
-		random("balanced-at-once", 8192, 1024, 1000, 0), atOnce, chat, uncapped, limited,
+		random("balanced-at-once", 8192, 1024, 1000, 0), atOnce, chat, uncapped, limited, poisson, bursty,
 	}
 }
 
@@ -95,6 +97,9 @@ func TestLacks(t *testing.T) {
 		{"guidellm", "dataset", "guidellm cannot send sharegpt", func(s *workload.Spec) { s.Dataset = workload.ShareGPT }},
 		{"aiperf", "dataset", "aiperf cannot send sharegpt", func(s *workload.Spec) { s.Dataset = workload.ShareGPT }},
 		{"vllm-bench", "dataset", "cannot send another", func(s *workload.Spec) { s.Dataset = "another" }},
+		{"guidellm", "burstiness", "no gaps of this kind", func(s *workload.Spec) { s.Rate, s.Burstiness = 3, 0.5 }},
+		{"vllm-bench", "ramp", "is not told of it", func(s *workload.Spec) { s.Ramp = workload.Ramp{From: 1, To: 2, Over: time.Second} }},
+		{"aiperf", "extra_body", "is not told of it", func(s *workload.Spec) { s.ExtraBody = "{}" }},
 		{"vllm-bench", "request_limit", "no limit on one request", func(s *workload.Spec) { s.RequestLimit = time.Second }},
 	} {
 		tool, _ := Find(c.tool)

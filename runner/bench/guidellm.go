@@ -10,7 +10,7 @@ import (
 
 // guidellm is `guidellm run` (0.7 and later) and `guidellm benchmark` (before) with --output kind=json.
 var guidellm = Tool{Name: "guidellm", Title: "guidellm", File: "result.json", tells: []string{"benchmarks"}, parse: parseGuidellm,
-	Program: []string{"guidellm"}, sub: []string{"run"}, datasets: []string{workload.Random}, args: guidellmArgs,
+	Program: []string{"guidellm"}, sub: []string{"run"}, datasets: []string{workload.Random}, args: guidellmArgs, gaps: constantOrPoissonGaps,
 	table: table{stats: map[string]string{"mean": "mean", "p50": "median", "p90": "percentiles.p90", "p95": "percentiles.p95", "p99": "percentiles.p99"}, rows: []row{
 		{ours: "peak_concurrency", theirs: "benchmarks.0.metrics.request_concurrency.successful.max"},
 		{ours: "ttft_sent", theirs: "benchmarks.0.metrics.time_to_first_token_ms.successful.STAT", scale: 1e-3, differs: "from the request's start, after the client's queue"},
@@ -31,7 +31,11 @@ func guidellmArgs(j Job, result string) ([]string, error) {
 	s := j.Spec
 	profile := fmt.Sprintf("kind=throughput,max_concurrency=%d", j.inFlight())
 	if s.Rate > 0 {
-		profile = fmt.Sprintf("kind=constant,rate=%s,max_concurrency=%d", number64(s.Rate), j.inFlight())
+		kind := "constant"
+		if s.Burstiness == 1 {
+			kind = "poisson"
+		}
+		profile = fmt.Sprintf("kind=%s,rate=%s,max_concurrency=%d", kind, number64(s.Rate), j.inFlight())
 	}
 	return []string{
 		"--backend", fmt.Sprintf("kind=openai_http,target=%s,model=%s,request_format=/v1/completions", j.URL, j.Model),

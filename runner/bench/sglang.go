@@ -10,7 +10,7 @@ import (
 // sglangBench is SGLang's serving benchmark with --output-file: a line a run.
 var sglangBench = Tool{Name: "sglang-bench", Title: "SGLang's bench_serving", File: "result.jsonl", tells: []string{"total_output_tokens_retokenized", "mean_e2e_latency_ms"}, parse: parseSGLang,
 	Program: []string{"python3", "-m", "sglang.bench_serving"}, module: "sglang", KeyVariable: "OPENAI_API_KEY",
-	datasets: []string{workload.Random, workload.ShareGPT}, poisson: true, args: sglangArgs,
+	datasets: []string{workload.Random, workload.ShareGPT}, gaps: poissonGaps, args: sglangArgs,
 	notes: map[string]string{workload.ShareGPT: "draws conversations of its own out of the file"},
 	table: table{stats: numpyStats, rows: []row{
 		{ours: "request_throughput", theirs: "request_throughput"},
@@ -46,6 +46,9 @@ func sglangArgs(j Job, result string) ([]string, error) {
 		}
 	}
 	args = append(args, "--num-prompts", strconv.Itoa(s.Requests))
+	if s.Rate > 0 {
+		args = append(args, "--request-rate", number64(s.Rate))
+	}
 	if s.MaxConcurrency > 0 {
 		args = append(args, "--max-concurrency", strconv.Itoa(s.MaxConcurrency))
 	}

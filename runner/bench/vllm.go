@@ -9,7 +9,7 @@ import (
 
 // vllmBench is `vllm bench serve --save-result`.
 var vllmBench = Tool{Name: "vllm-bench", Title: "vllm bench serve", File: "result.json", tells: []string{"total_output_tokens", "completed"}, parse: parseVLLM,
-	Program: []string{"vllm"}, sub: []string{"bench", "serve"}, KeyVariable: "OPENAI_API_KEY", datasets: []string{workload.Random, workload.ShareGPT}, args: vllmArgs,
+	Program: []string{"vllm"}, sub: []string{"bench", "serve"}, KeyVariable: "OPENAI_API_KEY", datasets: []string{workload.Random, workload.ShareGPT}, args: vllmArgs, gaps: anyGaps,
 	notes: map[string]string{workload.ShareGPT: "leaves out conversations with more than 1024 tokens in the prompt, or 2048 together with the answer"},
 	table: table{stats: numpyStats, rows: []row{
 		{ours: "request_throughput", theirs: "request_throughput"},
@@ -44,7 +44,11 @@ func vllmArgs(j Job, result string) ([]string, error) {
 	}
 	args = append(args, "--num-prompts", strconv.Itoa(s.Requests))
 	if s.Rate > 0 {
-		args = append(args, "--request-rate", number64(s.Rate), "--burstiness", "inf")
+		burstiness := "inf"
+		if s.Burstiness > 0 {
+			burstiness = number64(s.Burstiness)
+		}
+		args = append(args, "--request-rate", number64(s.Rate), "--burstiness", burstiness)
 	}
 	if s.MaxConcurrency > 0 {
 		args = append(args, "--max-concurrency", strconv.Itoa(s.MaxConcurrency))
