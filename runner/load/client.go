@@ -78,6 +78,7 @@ func (c *client) request(ctx context.Context, method, path string, body []byte, 
 		r.Header[http.CanonicalHeaderKey(name)] = values
 	}
 	r.Header.Set("User-Agent", "autotune")
+	r.Header.Set("Accept-Encoding", "identity") // whoever compresses a stream holds tokens back
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
@@ -110,12 +111,15 @@ func (c *client) talk(ctx context.Context, x *exchange) {
 		return
 	}
 	defer response.Body.Close()
-	x.rec.Status = response.StatusCode
+	x.rec.Status, x.kind = response.StatusCode, otherKind(response.Header)
 	if response.StatusCode != http.StatusOK {
 		c.refused(ctx, x, response)
 		return
 	}
-	err = x.follow(response.Body)
+	body, err := opened(response)
+	if err == nil {
+		err = x.follow(body)
+	}
 	x.settle()
 	class, detail := x.verdict(err)
 	if x.done {
@@ -129,7 +133,8 @@ func (c *client) talk(ctx context.Context, x *exchange) {
 	c.conclude(ctx, x, class, detail)
 }
 
-// send is a round trip without redirects: a completion's answer comes from the server under test or from nobody.
+// send is one round trip. A redirect is not followed: a completion's answer comes from the server under test or from nobody. Nothing is sent
+// a second time, whatever the status: a request that was refused is a refused request.
 func (c *client) send(ctx context.Context, x *exchange) (*http.Response, error) {
 	r, err := c.request(ctx, http.MethodPost, x.path, x.body, x.extra...)
 	if err != nil {
@@ -140,7 +145,7 @@ func (c *client) send(ctx context.Context, x *exchange) (*http.Response, error) 
 
 // refused notes an answer other than 200, in the server's words.
 func (c *client) refused(ctx context.Context, x *exchange, response *http.Response) {
-	text, err := io.ReadAll(io.LimitReader(response.Body, longestRefusal))
+	text, err := readRefusal(response)
 	if !x.law && len(text) > 0 {
 		x.rec.FirstByte = x.now()
 	}
@@ -152,6 +157,12 @@ func (c *client) refused(ctx context.Context, x *exchange, response *http.Respon
 		return
 	}
 	detail := response.Status
+	if wait := response.Header.Get("Retry-After"); wait != "" {
+		detail += " (Retry-After: " + wait + ")"
+	}
+	if to := response.Header.Get("Location"); to != "" && response.StatusCode/100 == 3 {
+		detail += " to " + withoutSecrets(to) + ", which is not followed: give the server's own address"
+	}
 	if said := shorten(errorText(bytes.TrimSpace(text))); said != "" {
 		detail += ": " + said
 	}

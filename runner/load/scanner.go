@@ -1,6 +1,9 @@
 package load
 
-import "bytes"
+import (
+	"bytes"
+	"strconv"
+)
 
 // scanner walks over JSON. After the first fault it is bad, stands still, and gives nothing more.
 type scanner struct {
@@ -92,29 +95,27 @@ func (s *scanner) array(element func()) {
 	s.at++
 }
 
-// number takes a whole number; null and anything else that is none counts as 0.
-func (s *scanner) number() int64 {
-	negative := s.peek() == '-'
-	from := s.at
-	if negative {
-		s.at++
-	}
-	n, digits := int64(0), 0
-	for s.at < len(s.text) && s.text[s.at] >= '0' && s.text[s.at] <= '9' {
-		n = n*10 + int64(s.text[s.at]-'0')
-		s.at++
-		digits++
-	}
-	if digits == 0 {
-		s.at = from
+// number takes a count: a number that is not negative, of which the whole part is given; false for null and anything else that is none.
+func (s *scanner) number() (int64, bool) {
+	if c := s.peek(); c < '0' || c > '9' {
 		s.value()
-		return 0
+		return 0, false
 	}
-	if negative {
-		return -n
+	from, n := s.at, int64(0)
+	for s.at < len(s.text) && s.text[s.at] >= '0' && s.text[s.at] <= '9' {
+		n = min(n*10+int64(s.text[s.at]-'0'), largestCount)
+		s.at++
 	}
-	return n
+	if s.at < len(s.text) && !isEnd(s.text[s.at]) { // 5.0 and 5e0 are numbers too
+		s.at = from
+		f, err := strconv.ParseFloat(string(s.value()), 64)
+		return int64(min(f, largestCount)), err == nil
+	}
+	return n, true
 }
+
+// largestCount is beyond every count, and far from an overflow.
+const largestCount = 1 << 50
 
 // value takes any value and gives its bytes.
 func (s *scanner) value() []byte {
