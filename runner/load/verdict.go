@@ -41,6 +41,8 @@ func (a *answer) verdict(broken error) (class, detail string) {
 		return metric.ErrNoUsage, "the stream ended well, but reported no usage"
 	case r.Output == 0:
 		return metric.ErrEmpty, "the stream ended well, without any token"
+	case len(r.Tokens) == 0:
+		return metric.ErrEmpty, fmt.Sprintf("the stream ended with a usage of %d tokens, but no event carried any", r.Output)
 	case r.AskedOut > 0 && r.Output != r.AskedOut:
 		return metric.ErrLength, fmt.Sprintf("%d tokens came, %d were forced", r.Output, r.AskedOut)
 	default:
