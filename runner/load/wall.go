@@ -86,6 +86,8 @@ func (w *wall) write() <-chan message {
 
 // pace sends each request when it is due and a slot is free, in order, until the run ends.
 func (w *wall) pace(messages <-chan message) {
+	alarm := newAlarm()
+	defer alarm.close()
 	for _, q := range w.requests {
 		free := time.Duration(0)
 		if w.free != nil {
@@ -96,7 +98,7 @@ func (w *wall) pace(messages <-chan message) {
 			}
 		}
 		m, ok := <-messages
-		if !ok || !waitUntil(w.ctx, w.start.Add(q.Arrival)) {
+		if !ok || !alarm.wait(w.ctx, w.start.Add(q.Arrival)) {
 			return
 		}
 		if w.tally.sent.Load() == w.tally.done.Load() {
