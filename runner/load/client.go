@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"autotune/tuner/metric"
@@ -33,6 +34,7 @@ type client struct {
 	target    Target
 	transport *http.Transport
 	secrets   *strings.Replacer
+	dropped   atomic.Int64 // requests that could not be sent for want of files, ports or memory of this machine
 }
 
 func newClient(t Target) *client {
@@ -107,7 +109,12 @@ func (c *client) talk(ctx context.Context, x *exchange) {
 	defer cancel()
 	response, err := c.send(ctx, x)
 	if err != nil {
-		c.conclude(ctx, x, metric.ErrConnect, plain(err))
+		text := plain(err)
+		if dropped(err) {
+			c.dropped.Add(1)
+			text = "this machine has no room for another connection: " + text
+		}
+		c.conclude(ctx, x, metric.ErrConnect, text)
 		return
 	}
 	defer response.Body.Close()

@@ -94,7 +94,7 @@ func TestOddStreams(t *testing.T) {
 func TestSplitReads(t *testing.T) {
 	body := strings.ReplaceAll(strings.Replace(tok, `"a"`, `"中é🙂"`, 1)+last+usage2+endOfAll, "\n", "\r\n")
 	for cut := range len(body) {
-		x := &answer{rec: &metric.Record{AskedOut: 2}, heard: func(int, time.Duration) {}, now: func() time.Duration { return 0 }}
+		x := &answer{rec: &metric.Record{AskedOut: 2}, heard: func(int, time.Duration) {}, now: zero}
 		pieces := []string{body[:cut], body[cut:]}
 		if cut == 0 {
 			pieces = pieces[1:]

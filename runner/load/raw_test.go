@@ -164,3 +164,6 @@ func heardOne(t *testing.T, url string, heard chan<- struct{}) metric.Record {
 	c.talk(t.Context(), x)
 	return *x.rec
 }
+
+// zero is a clock that stands still.
+func zero() time.Duration { return 0 }
