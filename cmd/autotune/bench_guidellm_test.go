@@ -37,9 +37,8 @@ type outcome struct {
 
 // generator sends one workload to a server.
 type generator struct {
-	name   string
-	levels []float64 // requests/s to try, ascending
-	send   func(t *testing.T, url string, spec workload.Spec) outcome
+	name string
+	send func(t *testing.T, url string, spec workload.Spec) outcome
 }
 
 func builtin(t *testing.T, url string, spec workload.Spec) outcome {
@@ -47,7 +46,7 @@ func builtin(t *testing.T, url string, spec workload.Spec) outcome {
 	a, used := carryOut(t, childTask{Part: "load", URL: url, Options: load.Options{Spec: spec}})
 	m := metric.Compute(a.Result.Records, 1)
 	o := outcome{Lag: seconds(m["client_lag_p99"]), Peak: int(m["peak_concurrency"]), TTFT: seconds(m["p50_ttft"]), TTFT9: seconds(m["p99_ttft"]), ITL: seconds(m["mean_tpot"]),
-		Throughput: m["output_throughput"], spent: used}
+		Throughput: m["output_token_throughput"], spent: used}
 	for _, r := range a.Result.Records {
 		if r.OK() {
 			o.Good++
