@@ -153,6 +153,8 @@ func startFake(t *testing.T, args ...string) fakeServer {
 	for load.Probe(context.Background(), load.Target{URL: s.url, Model: "bench"}) != nil {
 		select {
 		case <-poll.C:
+		case <-s.read:
+			t.Fatalf("the fake engine ended:\n%s", s.output.String())
 		case <-timeout:
 			t.Fatalf("the fake engine did not start:\n%s", s.output.String())
 		}

@@ -85,7 +85,7 @@ func climb(t *testing.T, work ladder, g generator, rates []float64) (levels []le
 	t.Helper()
 	for _, rate := range rates {
 		spec := workload.Spec{Name: work.name, Dataset: workload.Random, InputTokens: 16, OutputTokens: work.output, Requests: int(rate * work.lasting.Seconds()), Rate: rate, Seed: 1, Endpoint: workload.Completions}
-		server := startFake(t, work.model, "--tensor-parallel-size=8", "--max-model-len=1024", "--max-num-seqs=8192")
+		server := startFake(t, work.model, "--tensor-parallel-size=8", "--max-model-len=1024", "--max-num-seqs=4096")
 		l := level{Work: work.name, Generator: g.name, Rate: rate, Requests: spec.Requests, Outcome: g.send(t, server.url, spec)}
 		ledger, _ := server.stop(t, 0)
 		l.compare(ledger, spec)

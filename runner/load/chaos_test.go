@@ -3,8 +3,11 @@ package load
 import (
 	"context"
 	"fmt"
+	"io"
+	"log"
 	"math/rand/v2"
 	"net"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -95,6 +98,8 @@ func (c *chaos) serve(conn *net.TCPConn, _ int) (again bool) {
 
 // Whatever a server does, each request ends in exactly one way that has a name, the counts add up, and nothing is left running.
 func TestChaos(t *testing.T) {
+	log.SetOutput(io.Discard) // of net/http, about what comes unasked
+	defer log.SetOutput(os.Stderr)
 	seen := map[string]int{}
 	for seed := range uint64(8) {
 		c := &chaos{rng: rand.New(rand.NewPCG(seed, 7))}

@@ -140,17 +140,32 @@ func (s *scanner) value() []byte {
 	return s.text[from:s.at]
 }
 
-func isEnd(c byte) bool {
-	switch c {
-	case ',', '}', ']', ':', ' ', '\t', '\n', '\r', '"', '{', '[':
-		return true
+// ends are the bytes that end a number or a word, by byte.
+var ends = func() (e [256]bool) {
+	for _, c := range []byte(",}]: \t\n\r\"{[") {
+		e[c] = true
 	}
-	return false
-}
+	return e
+}()
+
+func isEnd(c byte) bool { return ends[c] }
+
+// shortText is how many bytes of a text are looked at one by one.
+const shortText = 16
 
 // quoted takes a text, from quote to quote.
 func (s *scanner) quoted() {
-	for i := s.at + 1; ; {
+	i := s.at + 1
+	for near := min(i+shortText, len(s.text)); i < near; i++ { // most keys and texts are short: a call for each would cost more
+		switch s.text[i] {
+		case '"':
+			s.at = i + 1
+			return
+		case '\\':
+			near = i
+		}
+	}
+	for {
 		quote := bytes.IndexByte(s.text[i:], '"')
 		if quote < 0 {
 			s.bad = true
