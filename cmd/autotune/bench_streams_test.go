@@ -96,7 +96,7 @@ func TestBenchEvents(t *testing.T) {
 	const streams, tokens, bar, runs = 500, 1000, 0.7, 3
 	url := startSource(t)
 	spec := workload.Spec{Name: "events", Dataset: workload.Random, InputTokens: 16, OutputTokens: tokens, Requests: streams, MaxConcurrency: streams, Seed: 1, Endpoint: workload.Completions}
-	best := 0.0
+	var ratios []float64
 	var rows []map[string]float64
 	for range runs {
 		bare, bareUsed := carryOut(t, childTask{Part: "bare", URL: url, Streams: streams, Tokens: tokens})
@@ -115,11 +115,12 @@ func TestBenchEvents(t *testing.T) {
 		ourCost, bareCost := 1e6*oursUsed.CPU.Seconds()/float64(events), 1e6*bareUsed.CPU.Seconds()/float64(bare.Events)
 		fmt.Printf("events: client %.0f/s, %.2f us of CPU each; bare reader %.0f/s, %.2f us: %.0f %% of its rate (bar: %.0f %%), %.0f %% for the same CPU\n",
 			ourRate, ourCost, bareRate, bareCost, 100*ourRate/bareRate, 100*bar, 100*bareCost/ourCost)
-		best = max(best, ourRate/bareRate)
+		ratios = append(ratios, ourRate/bareRate)
 		rows = append(rows, map[string]float64{"client_per_second": ourRate, "client_us": ourCost, "bare_per_second": bareRate, "bare_us": bareCost})
 	}
 	keep(t, "events", rows)
-	if best < bar {
+	slices.Sort(ratios)
+	if ratios[runs/2] < bar {
 		t.Error("the bar is broken")
 	}
 }

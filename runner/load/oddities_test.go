@@ -76,6 +76,9 @@ func TestOddStreams(t *testing.T) {
 			"gzip": func(conn net.Conn) {
 				put(conn, strings.Replace(plainHead, "\r\n\r\n", "\r\nContent-Encoding: gzip\r\n\r\n", 1)+gzipped(c.body))
 			},
+			"deflate": func(conn net.Conn) {
+				put(conn, strings.Replace(plainHead, "\r\n\r\n", "\r\nContent-Encoding: deflate\r\n\r\n", 1)+deflated(c.body))
+			},
 		} {
 			s := serveRaw(t, func(conn *net.TCPConn, _ int) bool { say(conn); return false })
 			r, _ := rawOne(t, s.url(), c.asked, Options{})

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"compress/zlib"
 	"context"
 	"fmt"
 	"io"
@@ -124,6 +125,14 @@ func gzipped(text string) string {
 		_, _ = io.WriteString(w, event)
 		_ = w.Flush()
 	}
+	_ = w.Close()
+	return b.String()
+}
+
+func deflated(text string) string {
+	var b bytes.Buffer
+	w := zlib.NewWriter(&b)
+	_, _ = io.WriteString(w, text)
 	_ = w.Close()
 	return b.String()
 }
