@@ -25,6 +25,8 @@ type attempt struct {
 	*Runner
 	trial    tuner.Trial
 	plan     Plan
+	Traffic                       // that is being sent, or was sent last
+	before   []*tuner.Measurement // what the workloads before it gave
 	observe  func(tuner.Partial) tuner.Verdict
 	folder   string // of the log, below Logs
 	name     string // under which the server serves the model: nobody else's
@@ -37,6 +39,10 @@ type attempt struct {
 	since    time.Time // begin of the phase
 	ready    bool
 	grown    map[string]float64 // growth of the server's counters over the measurement
+	gauges   *metric.Gauges     // what the server said of itself meanwhile
+	repeat   int                // of the workload on this launch: each has content of its own
+	found    *tuner.Measurement // what a search for a rate has come to; nil without one
+	left     bool               // that search was given up, since the rate to beat did not hold
 	verdict  tuner.Verdict      // what has ended the measurement early; zero for nothing
 	pace     []metric.Event     // generated tokens by report, and streamed their sum
 	streamed int
@@ -88,7 +94,7 @@ func (a *attempt) run(ctx context.Context) (engine.Finding, error) {
 	why := a.awaitReady(ctx)
 	var result load.Result
 	if why == nil {
-		result, why = a.serve(ctx)
+		result, why = a.serveAll(ctx)
 	}
 	lines := a.server.Lines() // before the lines of a stop that is not its own
 	gone := closed(a.server.Done())

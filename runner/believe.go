@@ -18,19 +18,21 @@ import (
 
 // Limits beyond which a measurement is not believed.
 const (
-	lagShare     = 0.02                 // of the mean latency that the load generator's own mean lag may be: each request of a full server is that much too late
-	lagFloor     = 5 * time.Millisecond // below this nobody cares
+	lagShare = 0.02                 // of the mean latency that the load generator's own mean lag may be: each request of a full server is that much too late
+	lagFloor = 5 * time.Millisecond // below this nobody cares
 	// tailShare is of the 99th percentile of TTFT that the 99th percentile of the load generator's lag may be. TTFT counts from the instant at
 	// which a request was due, so that much of it may be the load generator's: more than what runs of one configuration differ by.
 	tailShare = 0.1
 	// tailFloor is the lag below which the tail is let pass: a tick or two of a busy kernel's scheduler, and less than any objective for the
 	// first token leaves open. The mean is held to far less, because it moves every figure, the tail moves percentiles alone.
-	tailFloor = 50 * time.Millisecond
-	counterShare = 0.02                 // by which the server's count of generated tokens may differ from ours
-	inputShare   = 0.01                 // by which prompts may be longer or shorter than asked
-	cacheShare   = 0.05                 // of random prompts that a cache of prefixes may know
-	saturated    = 0.95                 // of the offered rate: a server that serves more of it is not at its limit
-	busyClient   = 0.8                  // of this machine's processors: a load generator that needs more of them may have been the limit
+	tailFloor    = 50 * time.Millisecond
+	counterShare = 0.10 // by which the server's counts of tokens and requests may differ from ours
+	counterWord  = 0.01 // from here on the difference is worth a warning
+	inputShare   = 0.01 // by which prompts may be longer or shorter than asked
+	cacheShare   = 0.05 // of random prompts that a cache of prefixes may know
+	fullShare    = 0.9  // of the cap on concurrency: a load that comes so near was bounded by it
+	arrivalShare = 0.5  // of the run that had gone by when the last request was due: before that the server had the say
+	busyClient   = 0.8  // of this machine's processors: a load generator that needs more of them may have been the limit
 )
 
 var trouble = regexp.MustCompile(`(?i)error|exception|abort|refus|reject|fail|out of memory|overload|queue is full|HTTP/1\.1" [45]\d\d`)
@@ -53,7 +55,7 @@ func (a *attempt) disbelief(result load.Result, m *tuner.Measurement) (rule, evi
 	if evidence := wrongInput(result.Records); evidence != "" {
 		return "input_length", evidence
 	}
-	if evidence := a.countsDiffer(result.Records); evidence != "" {
+	if share, evidence := a.countsDiffer(result.Records); share > counterShare {
 		return "server_counters", evidence
 	}
 	if hits, queries := a.grown["prefix_cache_hits_total"], a.grown["prefix_cache_queries_total"]; a.Workload.Dataset == workload.Random && hits > cacheShare*queries {
@@ -117,21 +119,63 @@ func wrongInput(records []metric.Record) string {
 	return fmt.Sprintf("the server counted %d prompt tokens, %d were sent", got, asked)
 }
 
-// countsDiffer compares the server's count of generated tokens with ours. A failed request may have cost tokens that never came.
-func (a *attempt) countsDiffer(records []metric.Record) string {
-	theirs, counted := a.grown[generated]
-	ours := float64(received(records))
-	if !counted || math.Abs(theirs-ours) <= counterShare*ours || theirs > ours && failures(records) > 0 {
+// countsDiffer compares the server's counters with what was received: by which share of ours the worst of them differs, and how. Of failed requests the
+// server may have counted what never came, so that with some of those it may have more.
+func (a *attempt) countsDiffer(records []metric.Record) (worst float64, evidence string) {
+	input, done := 0, 0
+	for _, r := range records {
+		if r.OK() {
+			input, done = input+r.Input, done+1
+		}
+	}
+	failed := failures(records) > 0
+	for _, c := range []struct {
+		counter, what, verb string
+		ours                float64
+	}{
+		{generated, "generated tokens", "were received", float64(received(records))},
+		{"prompt_tokens_total", "prompt tokens", "were reported in its answers", float64(input)},
+		{"request_success_total", "finished requests", "succeeded", float64(done)},
+	} {
+		theirs, counted := a.grown[c.counter]
+		if !counted || c.ours == 0 || failed && theirs > c.ours {
+			continue
+		}
+		if d := math.Abs(theirs-c.ours) / c.ours; d > worst {
+			worst, evidence = d, fmt.Sprintf("the server counted %.0f %s, %.0f %s", theirs, c.what, c.ours, c.verb)
+		}
+	}
+	return worst, evidence
+}
+
+// belowKnee says that requests waited for their arrivals and not for the server: it was never full, nothing queued, and most of the run went by before the
+// last request was due. Such a load says little of what a server can do, and tells no configurations apart by throughput.
+func (a *attempt) belowKnee(m *tuner.Measurement) string {
+	w := a.Workload
+	if w.Rate <= 0 {
 		return ""
 	}
-	return fmt.Sprintf("the server counted %.0f generated tokens, %.0f were received", theirs, ours)
+	last := 0.0
+	for _, r := range m.Records {
+		last = max(last, r.Scheduled.Seconds())
+	}
+	peak := m.Metrics["peak_concurrency"]
+	full := w.MaxConcurrency > 0 && peak >= fullShare*float64(w.MaxConcurrency)
+	queued := m.Gauges != nil && metric.Mean(m.Gauges.Waiting) >= 1
+	if full || queued || last < arrivalShare*m.Metrics["duration"] {
+		return ""
+	}
+	return fmt.Sprintf("below the knee: requests waited for their arrivals, not for the server (at most %.0f in flight, %.3g of the %.3g requests/s offered were served): "+
+		"throughput tells configurations apart only under a load that fills the server; leave rate out, or raise it until requests queue", peak, m.Metrics["request_throughput"], w.Rate)
 }
 
 // remark adds what a reader of a good measurement should know.
 func (a *attempt) remark(result load.Result, m *tuner.Measurement) {
-	w := a.Workload
-	if rate := m.Metrics["request_throughput"]; w.Rate > 0 && rate >= saturated*w.Rate {
-		a.warn("the server served %.3g of the %.3g requests/s that were offered: it was not at its limit, so configurations cannot be told apart by throughput; a higher rate would", rate, w.Rate)
+	if word := a.belowKnee(m); word != "" {
+		a.warn("%s", word)
+	}
+	if share, evidence := a.countsDiffer(result.Records); share > counterWord {
+		a.warn("%s: a difference of %.2g %%", evidence, 100*share)
 	}
 	if t := m.Metrics["tokens_per_event"]; t > 1.1 {
 		a.warn("an event carries %.2f tokens on average: inter-token latency is not what it says", t)

@@ -19,10 +19,12 @@ type Config struct {
 	// Plan says how a trial's configuration is launched. An error is autotune's own failure.
 	Plan func(tuner.Trial) (Plan, error)
 
-	Workload workload.Spec
-	Rows     []workload.Row     // of the dataset's file; none for a random dataset
-	Requests []workload.Request // sent instead of what Workload and Rows expand to, when not nil
-	FileHash string             // of the dataset's file
+	// Traffic is what each trial is measured with, in this order, all on one launch of the server; the first is always measured.
+	Traffic []Traffic
+	// ThinRecords keeps of each request no more than its first and last token event.
+	ThinRecords bool
+	// RateGoal makes each trial a search for the highest rate at which the first workload keeps this goal's bounds; nil: the workloads' own rates.
+	RateGoal *tuner.Goal
 	// Gate is the success rate, above 0 and at most 1, below which a trial has no score.
 	Gate     float64
 	Timeouts Timeouts
@@ -40,6 +42,14 @@ type Config struct {
 	Self string
 	Host string // name of this machine, for the record
 	Now  func() time.Time
+}
+
+// Traffic is one workload as it is sent.
+type Traffic struct {
+	Workload workload.Spec
+	Rows     []workload.Row     // of the dataset's file; none for a random dataset
+	Requests []workload.Request // sent instead of what Workload and Rows expand to, when not nil
+	FileHash string             // of the dataset's file
 }
 
 // Plan is one trial as it is launched.
@@ -78,8 +88,11 @@ func (c Config) validate() error {
 	for name, d := range map[string]time.Duration{"start": c.Timeouts.Start, "silence": c.Timeouts.Silence, "stop": c.Timeouts.Stop, "hang": c.Timeouts.Hang} {
 		need(d > 0, fmt.Sprintf("the %s timeout is %v; more than 0 is needed", name, d))
 	}
-	if err := c.Workload.Validate(); err != nil {
-		wrong = append(wrong, err)
+	need(len(c.Traffic) > 0, "a workload is missing")
+	for _, t := range c.Traffic {
+		if err := t.Workload.Validate(); err != nil {
+			wrong = append(wrong, err)
+		}
 	}
 	return errors.Join(wrong...)
 }

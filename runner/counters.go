@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -28,17 +29,27 @@ func (a *attempt) counters(ctx context.Context) map[string]float64 {
 	return readCounters(string(text), a.plan.Engine.Name+":")
 }
 
-// readCounters reads Prometheus's text format. Of samples that every tensor-parallel rank repeats only rank 0's counts.
+// readCounters sums the counters that are wanted over the server's ranks; nil when there are none.
 func readCounters(text, prefix string) map[string]float64 {
-	wanted := map[string]bool{}
-	for _, name := range counterNames {
-		wanted[name] = true
-	}
-	sums := map[string]float64{}
+	var sums map[string]float64
+	readSamples(text, prefix, func(name string, v float64) {
+		if !slices.Contains(counterNames, name) {
+			return
+		}
+		if sums == nil {
+			sums = map[string]float64{}
+		}
+		sums[name] += v
+	})
+	return sums
+}
+
+// readSamples reads Prometheus's text format: every finite sample under a prefix. Of samples that every tensor-parallel rank repeats only rank 0's counts.
+func readSamples(text, prefix string, each func(name string, v float64)) {
 	for line := range strings.Lines(text) {
 		rest, ours := strings.CutPrefix(line, prefix)
 		end := strings.IndexAny(rest, "{ ")
-		if !ours || end < 0 || !wanted[rest[:end]] {
+		if !ours || end < 0 {
 			continue
 		}
 		value := rest[end:]
@@ -53,13 +64,9 @@ func readCounters(text, prefix string) map[string]float64 {
 			continue
 		}
 		if v, err := strconv.ParseFloat(fields[0], 64); err == nil && !math.IsNaN(v) && !math.IsInf(v, 0) {
-			sums[rest[:end]] += v
+			each(rest[:end], v)
 		}
 	}
-	if len(sums) == 0 {
-		return nil
-	}
-	return sums
 }
 
 // Engines count behind their answers: the counters may come this much later.

@@ -78,8 +78,8 @@ func newTrial(t *testing.T, engineName string, words ...string) *trial {
 		Plan: func(tuner.Trial) (runner.Plan, error) {
 			return runner.Plan{Engine: d, Model: mark, Settings: seqs, Searched: seqs, Command: append(append([]string{"autotune", fake.Command}, words...), engineName)}, nil
 		},
-		Workload: workload.Spec{Name: "w", Dataset: workload.Random, InputTokens: 32, OutputTokens: 8, Requests: 24, Rate: 1000, MaxConcurrency: 8, Seed: 1,
-			Endpoint: workload.Completions, WallLimit: time.Hour, RequestLimit: time.Hour},
+		Traffic: []runner.Traffic{{Workload: workload.Spec{Name: "w", Dataset: workload.Random, InputTokens: 32, OutputTokens: 8, Requests: 24, Rate: 1000, MaxConcurrency: 8, Seed: 1,
+			Endpoint: workload.Completions, WallLimit: time.Hour, RequestLimit: time.Hour}}},
 		Gate: 0.9, Timeouts: runner.Timeouts{Start: 20 * time.Second, Silence: 10 * time.Second, Stop: 300 * time.Millisecond, Hang: 5 * time.Second}, GPUs: 1,
 		StudyID: "study-" + filepath.Base(t.TempDir()) + t.Name(), Seed: 1, Logs: filepath.Join(t.TempDir(), "study.db.d"),
 		Environ: append(os.Environ(), "HF_TOKEN="+secret), Self: self(), Host: "here", Now: time.Now,

@@ -39,7 +39,10 @@ func (a *attempt) judge(ctx context.Context, why error, result load.Result, line
 		return engine.Finding{}, fmt.Errorf("measuring trial %d: %w", a.trial.Number, why)
 	}
 	if result.Clock == metric.Law {
-		a.out.Cost = result.Elapsed
+		a.out.Cost += result.Elapsed
+	}
+	if a.found != nil {
+		return a.foundRate(), nil
 	}
 	switch result.Ending {
 	case load.Stopped:
@@ -54,7 +57,9 @@ func (a *attempt) judge(ctx context.Context, why error, result load.Result, line
 func (a *attempt) stop(reason string, result load.Result) {
 	a.out.Kind, a.out.Phase, a.out.Evidence, a.out.Share = tuner.Stopped, a.phase, a.hidden.redact(reason), result.Share
 	if len(result.Records) > 0 {
-		a.out.Measured = a.measurement(result)
+		a.out.Measured = a.sofar(a.measurement(result))
+	} else {
+		a.out.Measured = a.sofar(nil)
 	}
 }
 
@@ -64,11 +69,12 @@ func (a *attempt) stop(reason string, result load.Result) {
 func (a *attempt) cutShort(result load.Result, lines []string) engine.Finding {
 	a.stop(result.Stopped, result)
 	v := a.verdict
-	if v.Rule == "" || a.out.Measured == nil {
+	m := a.out.Measured.Of(a.Workload.Name)
+	if v.Rule == "" || m == nil {
 		return engine.Finding{}
 	}
 	a.out.Signature, a.out.Share = v.Rule, v.Share
-	a.out.Measured.Share, a.out.Measured.Metrics = v.Share, v.Expected
+	m.Share, m.Metrics = v.Share, v.Expected
 	if n := len(result.Records); float64(n-ownFailures(result.Records))/float64(n) >= a.Gate {
 		return engine.Finding{}
 	}
@@ -115,6 +121,7 @@ func (a *attempt) ended(why error, result load.Result, lines []string) engine.Fi
 		f.Phase = phase
 	}
 	a.fail(f.Phase, f.Reason, f.Signature, f.Evidence, f.Hint)
+	a.out.Measured = a.sofar(nil)
 	return f
 }
 
@@ -143,7 +150,7 @@ func unexplained(why error, lines []string) engine.Finding {
 // weigh judges a benchmark that came to its end: first whether all of it was sent, then what share of it succeeded, then whether its figures can be believed.
 func (a *attempt) weigh(result load.Result, lines []string) engine.Finding {
 	m := a.measurement(result)
-	a.out.Measured = m
+	a.out.Measured = a.sofar(m)
 	if evidence := unsendable(result); evidence != "" { // before anything is held against the server
 		a.out.Kind, a.out.Rule, a.out.Evidence = tuner.Invalid, "client_dropped", evidence
 		return engine.Finding{}
@@ -166,12 +173,35 @@ func (a *attempt) weigh(result load.Result, lines []string) engine.Finding {
 	return engine.Finding{}
 }
 
+// foundRate judges a search for a rate. One that was given up is a trial cut short, of which no more is known than what the server did of the rate that
+// it could not hold.
+func (a *attempt) foundRate() engine.Finding {
+	a.out.Measured = a.found
+	if a.left {
+		m := a.found
+		rate := m.Metrics[metric.RequestRate]
+		a.out.Kind, a.out.Phase, a.out.Signature, a.out.Share = tuner.Stopped, tuner.PhaseBench, tuner.RuleHopeless, m.Share
+		a.out.Evidence = fmt.Sprintf("after one probe: the bounds do not hold at %.4g requests/s, the rate to beat", rate)
+		if served, ok := m.Metrics["request_throughput"]; ok {
+			m.Metrics[metric.RequestRate] = min(rate, served)
+		}
+		return engine.Finding{}
+	}
+	a.out.Kind = tuner.Measured
+	return engine.Finding{}
+}
+
 func (a *attempt) measurement(result load.Result) *tuner.Measurement {
 	for i := range result.Records {
 		result.Records[i].Detail = a.hidden.redact(result.Records[i].Detail)
 	}
-	return &tuner.Measurement{Workload: a.Workload.Name, Identity: result.Identity, Sent: result.Sent, Clock: result.Clock, Share: result.Share,
-		Metrics: metric.Compute(result.Records, a.GPUs), Records: result.Records, ServerSide: a.grown}
+	metric.Round(result.Records) // so that the stored records give the same figures
+	m := &tuner.Measurement{Workload: a.Workload.Name, Identity: result.Identity, Sent: result.Sent, Clock: result.Clock, Share: result.Share,
+		Metrics: metric.Basis{GPUs: a.GPUs, SLOs: a.Workload.Goodput}.Compute(result.Records), Records: result.Records, ServerSide: a.grown, Gauges: a.gauges}
+	if a.ThinRecords {
+		m.Records = metric.Thin(m.Records)
+	}
+	return m
 }
 
 // lowSuccess is a server that refuses, or fails, more than the gate allows. What it or its log says decides whose fault that is.

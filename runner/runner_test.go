@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -172,7 +173,7 @@ func TestInterrupted(t *testing.T) {
 // TestStopped: an observer's verdict ends the benchmark, with what was measured.
 func TestStopped(t *testing.T) {
 	r := newTrial(t, "vllm", "--clock", "law")
-	r.config.Workload.Rate, r.config.Workload.Requests = 2, 60
+	r.config.Traffic[0].Workload.Rate, r.config.Traffic[0].Workload.Requests = 2, 60
 	r.observe = func(p tuner.Partial) tuner.Verdict {
 		return tuner.Verdict{Stop: p.Phase == tuner.PhaseBench && p.Done >= 10, Reason: "hopeless"}
 	}
@@ -199,7 +200,7 @@ func TestCutShort(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newTrial(t, "vllm", strings.Fields(c.words)...)
-			r.config.Workload.Rate, r.config.Workload.Requests = 4, 60
+			r.config.Traffic[0].Workload.Rate, r.config.Traffic[0].Workload.Requests = 4, 60
 			streamed := 0
 			r.observe = func(p tuner.Partial) tuner.Verdict {
 				if p.Phase != tuner.PhaseBench || p.Elapsed < 4*time.Second {
@@ -230,6 +231,53 @@ func TestCutShort(t *testing.T) {
 			}
 			if c.kind == tuner.Stopped && (streamed < 8 || came < streamed || came > streamed+40) {
 				t.Errorf("%d tokens were reported, %d are kept", streamed, came)
+			}
+		})
+	}
+}
+
+// TestSeveralWorkloads: they are sent one after the other to one launch, those that are not wanted left out; the prompts of one are not those of
+// another; what the first gave is kept when the second is refused.
+func TestSeveralWorkloads(t *testing.T) {
+	for _, c := range []struct {
+		name, words string
+		skip        bool
+		kind        tuner.Kind
+		measured    []string
+	}{
+		{"all", "--clock law", false, tuner.Measured, []string{"w", "other", "last"}},
+		{"on the wall clock", "--start-time 0s", false, tuner.Measured, []string{"w", "other", "last"}},
+		{"one left out", "--clock law", true, tuner.Measured, []string{"w", "last"}},
+		{"the server dies in the second", "--clock law --fault oom-load=30", false, tuner.Infeasible, []string{"w"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newTrial(t, "vllm", strings.Fields(c.words)...)
+			for _, name := range []string{"other", "last"} {
+				w := r.config.Traffic[0]
+				w.Workload.Name, w.Workload.Requests = name, 12
+				r.config.Traffic = append(r.config.Traffic, w)
+			}
+			r.observe = func(p tuner.Partial) tuner.Verdict {
+				if p.Begins && (p.Phase != tuner.PhaseBench || p.Measured.Workload != "w" || p.Workload == "w") {
+					t.Errorf("before %q, in %s: %+v", p.Workload, p.Phase, p.Measured)
+				}
+				return tuner.Verdict{Skip: p.Begins && c.skip && p.Workload == "other"}
+			}
+			o, err := r.run(t.Context())
+			if err != nil || o.Kind != c.kind {
+				t.Fatalf("%s, %q, %v", o.Kind, o.Evidence, err)
+			}
+			var names []string
+			sent := map[string]bool{}
+			for i, m := range o.Measured.All() {
+				names = append(names, m.Workload)
+				sent[m.Sent] = true
+				if want := []int{24, 12, 12}[i]; len(m.Records) != want || m.Metrics["successful_requests"] != float64(want) {
+					t.Errorf("%s: %d records, %v", m.Workload, len(m.Records), m.Metrics["successful_requests"])
+				}
+			}
+			if !slices.Equal(names, c.measured) || len(sent) != len(names) {
+				t.Errorf("measured %v, sent %d different things", names, len(sent))
 			}
 		})
 	}

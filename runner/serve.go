@@ -3,6 +3,8 @@ package runner
 import (
 	"context"
 	"net/http"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -18,6 +20,57 @@ const failFast = 5
 // lastWords is how long a server whose requests fail is given to end by itself and say why.
 const lastWords = time.Second
 
+// serveAll sends one workload after the other, as long as each gives a measurement that counts. The result is that of the last one sent; what those
+// before it gave is in before.
+func (a *attempt) serveAll(ctx context.Context) (result load.Result, why error) {
+	if a.RateGoal != nil {
+		return a.findRate(ctx, a.Runner.Traffic[0])
+	}
+	var last *tuner.Measurement
+	for i, t := range a.Runner.Traffic {
+		if i > 0 {
+			v := a.tell(tuner.Partial{Phase: tuner.PhaseBench, Begins: true, Workload: t.Workload.Name, Measured: a.sofar(last)})
+			if v.Skip {
+				continue
+			}
+			a.before = append(a.before, last)
+			a.remark(result, last)
+			if result.Clock == metric.Law {
+				a.out.Cost += result.Elapsed
+			}
+			a.grown, a.gauges, a.pace, a.streamed = nil, nil, nil, 0
+		}
+		a.Traffic = t
+		if result, why = a.serve(ctx); why != nil || result.Ending != load.Complete || i == len(a.Runner.Traffic)-1 {
+			return result, why
+		}
+		last = a.measurement(result)
+		if rule, _ := a.disbelief(result, last); rule != "" || last.Metrics["success_rate"] < a.Gate {
+			return result, nil
+		}
+	}
+	return result, nil
+}
+
+// sofar joins what the workloads before the last one gave, and what that one gave when it is not nil; nil when there is nothing.
+func (a *attempt) sofar(last *tuner.Measurement) *tuner.Measurement {
+	all := slices.Clone(a.before)
+	if last != nil {
+		all = append(all, last)
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	first := *all[0]
+	first.Also = all[1:]
+	return &first
+}
+
+// contentSeed keeps the workloads of a trial apart: no prompt of one begins like a prompt of another, so that the server's cache of prefixes knows none.
+func (a *attempt) contentSeed() uint64 {
+	return a.Seed + uint64(len(a.before))*0x9e3779b97f4a7c15 // any odd number would do
+}
+
 // serve warms the server up, sends the workload at it, and watches it meanwhile. The error says why it was cut short; nil when the load
 // generator came to an end of its own.
 func (a *attempt) serve(parent context.Context) (load.Result, error) {
@@ -28,16 +81,20 @@ func (a *attempt) serve(parent context.Context) (load.Result, error) {
 	defer func() { cancel(nil); <-watched }()
 	go func() { defer close(watched); a.watch(ctx, cancel, &progress) }()
 
-	options := load.Options{Spec: a.Workload, Rows: a.Rows, Requests: a.Requests, FileHash: a.FileHash, StudySeed: a.Seed, Trial: a.trial.Number,
+	a.target.Headers, a.target.APIKey, a.target.Secrets = nil, a.hidden.apiKey, nil // of the workload before
+	a.target = a.target.For(a.Workload, a.variable)
+	options := load.Options{Spec: a.Workload, Rows: a.Rows, Requests: a.Requests, FileHash: a.FileHash, StudySeed: a.contentSeed(), Trial: a.trial.Number, Repeat: a.repeat,
 		FailFast: failFast, Silence: a.Timeouts.Hang, LawTime: load.DetectLawTime(ctx, a.target.URL)}
-	a.warmUp(ctx, options)
+	if a.repeat == 0 {
+		a.warmUp(ctx, options)
+	}
 	before := a.counters(ctx)
 	a.enter(tuner.PhaseBench)
 	options.Observe = func(p load.Progress) string { return a.measuring(p, &progress) }
 	if word := options.Observe(load.Progress{Total: a.Workload.Requests}); word != "" {
 		return load.Result{Ending: load.Stopped, Stopped: word}, nil
 	}
-	result, err := load.Run(ctx, a.target, options)
+	result, err := a.measure(ctx, options, before)
 	if parent.Err() != nil {
 		return result, context.Cause(parent)
 	}
@@ -55,6 +112,30 @@ func (a *attempt) serve(parent context.Context) (load.Result, error) {
 	}
 	a.growth(ctx, before, result.Records)
 	return result, nil
+}
+
+// variable is the value of an environment's variable; the last one counts.
+func (a *attempt) variable(name string) (value string) {
+	for _, e := range a.Environ {
+		if v, ok := strings.CutPrefix(e, name+"="); ok {
+			value = v
+		}
+	}
+	return value
+}
+
+// measure sends the workload, with an eye on what the server says of itself. In law time a second is over before it can be asked.
+func (a *attempt) measure(ctx context.Context, o load.Options, before map[string]float64) (load.Result, error) {
+	if o.LawTime {
+		return load.Run(ctx, a.target, o)
+	}
+	watching, enough := context.WithCancel(ctx)
+	seen := make(chan *metric.Gauges, 1)
+	go func() { seen <- a.witness(watching, before, witnessEvery) }()
+	result, err := load.Run(ctx, a.target, o)
+	enough()
+	a.gauges = <-seen
+	return result, err
 }
 
 // watch ends the measurement when the server ends, or when its log says that it is about to and nothing moves any more.
@@ -118,7 +199,7 @@ func (a *attempt) warmUp(ctx context.Context, o load.Options) {
 func (a *attempt) measuring(p load.Progress, progress *atomic.Int64) string {
 	progress.Store(int64(p.StreamedTokens + p.Done))
 	partial := tuner.Partial{Phase: a.phase, Elapsed: p.Elapsed, Done: p.Done, Failed: p.Failed, Total: p.Total, Share: p.Share,
-		Workload: a.Workload.Name, GPUs: a.GPUs, Requests: p.Requests, Pace: a.keepPace(p)}
+		Workload: a.Workload.Name, Measured: a.sofar(nil), GPUs: a.GPUs, Requests: p.Requests, Pace: a.keepPace(p)}
 	if s := p.Elapsed.Seconds(); s > 0 {
 		partial.Metrics = map[string]float64{
 			"request_throughput":      float64(p.Done-p.Failed) / s,

@@ -23,6 +23,8 @@ type belief struct {
 	hungry    []float64              // by parameter
 	oom       []sight                // trials that ran out of memory
 
+	capacities map[string][]int // cells with the levels of their capacity, as they were needed
+
 	value  func([]int) (mean, variance float64)
 	broken []func([]int) (mean, variance float64)
 	target float64 // what an improvement is counted from
@@ -40,13 +42,13 @@ type sight struct {
 
 // believe fits the models of what a trial gives. It fails only where a matrix cannot be factorised.
 func (s gp) believe(p tuner.Problem, h tuner.History) (*belief, error) {
-	b := &belief{lattice: newLattice(p.Space), gpSettings: s.gpSettings, problem: p, history: h, refused: unwanted(p, h)}
+	b := &belief{lattice: newLattice(p.Space), gpSettings: s.gpSettings, problem: p, history: h, refused: unwanted(p, h), capacities: map[string][]int{}}
 	b.hungry = make([]float64, len(b.params))
 	for i, q := range b.params {
 		b.hungry[i] = p.Hungry[q.Name]
 	}
 	b.look()
-	if err := b.regress(b.grid()); err != nil {
+	if err := b.regress(b.withCapacity(b.grid())); err != nil {
 		return nil, err
 	}
 	b.rank()
@@ -61,6 +63,7 @@ func (b *belief) look() {
 		}
 		s := sight{cell: b.cell(t.Point), trial: t, ran: t.Ran()}
 		b.seen = append(b.seen, s)
+		b.remember(s)
 		if t.Outcome.Kind == tuner.Infeasible && t.Outcome.Reason == tuner.ReasonMemory {
 			b.oom = append(b.oom, s)
 		}
@@ -78,11 +81,14 @@ func (b *belief) regress(dims []gaussian.Dim) error {
 		if !s.ran || !ok {
 			continue
 		}
-		noise := noiseOfShare(m.Share)
-		values[0] = append(values[0], gaussian.Observation{Point: s.cell, Value: logObjective(goal, v), Noise: noise})
+		noise := noiseOfShare(goal.Share(m))
+		values[0] = append(values[0], gaussian.Observation{Point: b.full(s.cell), Value: logObjective(goal, v), Noise: noise})
 		for i, violation := range goal.Violations(m) {
+			if math.IsNaN(violation) {
+				continue // its workload was not measured
+			}
 			violation = math.Max(-violationMost, math.Min(violationMost, violation))
-			values[1+i] = append(values[1+i], gaussian.Observation{Point: s.cell, Value: violation, Noise: noise})
+			values[1+i] = append(values[1+i], gaussian.Observation{Point: b.full(s.cell), Value: violation, Noise: noise})
 		}
 	}
 	if len(values[0]) == 0 {
@@ -90,6 +96,9 @@ func (b *belief) regress(dims []gaussian.Dim) error {
 	}
 	values[0] = clipLow(append(values[0], b.recalled()...))
 	for i, data := range values {
+		if len(data) == 0 {
+			continue // a guard that nothing was measured on
+		}
 		g, err := gaussian.Regress(dims, data)
 		if err == nil {
 			g, err = b.pretend(g, data)
@@ -98,9 +107,9 @@ func (b *belief) regress(dims []gaussian.Dim) error {
 			return err
 		}
 		if i == 0 {
-			b.objective, b.value = g, g.Predictor()
+			b.objective, b.value = g, b.overFull(g.Predictor())
 		} else {
-			b.bounds, b.broken = append(b.bounds, g), append(b.broken, g.Predictor())
+			b.bounds, b.broken = append(b.bounds, g), append(b.broken, b.overFull(g.Predictor()))
 		}
 	}
 	return nil
@@ -115,7 +124,7 @@ func (b *belief) recalled() []gaussian.Observation {
 		if e.Kind != tuner.Measured || !ok || !(weight > 0) {
 			continue
 		}
-		out = append(out, gaussian.Observation{Point: b.cell(e.Point), Value: reference + e.Value, Noise: 1 / weight})
+		out = append(out, gaussian.Observation{Point: b.full(b.cell(e.Point)), Value: reference + e.Value, Noise: 1 / weight})
 	}
 	return out
 }
@@ -139,8 +148,8 @@ func (b *belief) pretend(g *gaussian.Regression, data []gaussian.Observation) (*
 	all := data
 	for _, s := range b.seen {
 		if s.trial.Outcome.Kind == tuner.Running || s.trial.Outcome.Kind == tuner.Interrupted {
-			mean, _ := g.Predict(s.cell)
-			all = append(all[:len(all):len(all)], gaussian.Observation{Point: s.cell, Value: mean})
+			mean, _ := g.Predict(b.full(s.cell))
+			all = append(all[:len(all):len(all)], gaussian.Observation{Point: b.full(s.cell), Value: mean})
 		}
 	}
 	if len(all) == len(data) {

@@ -41,7 +41,7 @@ const (
 // classify learns each kind of failure from the trials that ran and those that failed so: one that failed otherwise says nothing of it.
 func (b *belief) classify() {
 	b.rules = b.learnRules()
-	dims := b.grid()
+	dims := b.withCapacity(b.grid())
 	for kind := range refused {
 		k := failureKind{prior: func(cell) float64 { return logitPrior }}
 		own := append([]gaussian.Dim(nil), dims...)
@@ -51,10 +51,13 @@ func (b *belief) classify() {
 		for i, w := range b.hungry {
 			own[i].Trend = trendHungry * w
 		}
+		if kind == tooMuch && len(own) > len(b.hungry) {
+			own[len(own)-1].Trend = trendHeadroom
+		}
 		var labels []gaussian.Label
 		for _, s := range b.seen {
 			if s.ran || s.trial.Outcome.Kind == tuner.Infeasible && kindOf(s.trial.Outcome) == kind {
-				labels = append(labels, gaussian.Label{Point: s.cell, Ran: s.ran, Prior: k.prior(s.cell)})
+				labels = append(labels, gaussian.Label{Point: b.full(s.cell), Ran: s.ran, Prior: k.prior(s.cell)})
 			}
 		}
 		k.avoids = gaussian.Classify(own, labels).Predictor()
@@ -82,7 +85,7 @@ func (b *belief) logRun(c cell) float64 {
 	}
 	sum := b.rules.logAvoids(c, b.active(c))
 	for _, k := range b.kinds {
-		sum += math.Log(math.Max(k.avoids(c, k.prior(c)), 1e-12))
+		sum += math.Log(math.Max(k.avoids(b.full(c), k.prior(c)), 1e-12))
 	}
 	return sharpen(sum)
 }

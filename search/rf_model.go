@@ -63,6 +63,9 @@ func (s rf) grow(p tuner.Problem, h tuner.History, r *rand.Rand) *woods {
 		if v, ok := p.Goal.Value(t.Outcome.Measured); ok && t.Ran() {
 			values.add(c, logObjective(p.Goal, v))
 			for i, violation := range p.Goal.Violations(t.Outcome.Measured) {
+				if math.IsNaN(violation) {
+					continue // its workload was not measured
+				}
 				bounds[i].add(c, math.Max(-violationMost, math.Min(violationMost, violation)))
 			}
 			w.ranked = append(w.ranked, seen{trial: t, cell: c})
@@ -76,6 +79,9 @@ func (s rf) grow(p tuner.Problem, h tuner.History, r *rand.Rand) *woods {
 		f := s.value.grow(features, values, r)
 		w.value = &f
 		for _, b := range bounds {
+			if len(b.points) == 0 {
+				continue
+			}
 			w.bounds = append(w.bounds, s.value.grow(features, b, r))
 		}
 	}

@@ -49,19 +49,27 @@ func noise(p tuner.Problem, h tuner.History) float64 {
 // hopeless says why a trial cannot become the best any more; empty while it can, or while that is not known. Of a metric that cannot be
 // bounded nothing is ever known.
 func (s stopper) hopeless(p tuner.Problem, h tuner.History, now tuner.Partial) string {
-	if !isSearched(now.Trial) || !due(now) {
+	if !isSearched(now.Trial) || !due(now) || p.Goal.Guarded(now.Workload) {
 		return ""
 	}
 	ranked := Best{}.Rank(p, h)
 	if len(ranked) == 0 || !(ranked[0].Value > 0) {
 		return ""
 	}
-	best := ranked[0]
-	bound, whole, ok := s.reach(p.Goal, best.Trial.Outcome.Measured, now)
+	best := ranked[0].Trial.Outcome.Measured
+	need, weight, ok := level(p.Goal, best, now)
+	if !ok {
+		return ""
+	}
+	like := best
+	if len(p.Goal.Targets) > 0 {
+		like = best.Of(now.Workload)
+	}
+	bound, whole, ok := s.reach(p.Goal, like, now)
 	if !ok || !(bound > 0) {
 		return ""
 	}
-	ahead, word := math.Log(best.Value/bound), "at most"
+	ahead, word := weight*math.Log(need/bound), "at most"
 	if p.Goal.Direction == tuner.Minimize {
 		ahead, word = -ahead, "at least"
 	}
@@ -72,8 +80,39 @@ func (s stopper) hopeless(p tuner.Problem, h tuner.History, now tuner.Partial) s
 	if whole > 0 {
 		of = " of about " + seconds(time.Duration(whole*float64(time.Second)))
 	}
-	return fmt.Sprintf("after %s%s: %s %s, the best is %s", seconds(now.Elapsed), of, word,
-		metric.Format(p.Goal.Metric, threeDigits(bound)), metric.Format(p.Goal.Metric, best.Value))
+	name := "the best is"
+	if len(p.Goal.Targets) > 0 {
+		name = fmt.Sprintf("on %s, where it takes", now.Workload)
+	}
+	return fmt.Sprintf("after %s%s: %s %s, %s %s", seconds(now.Elapsed), of, word,
+		metric.Format(p.Goal.Metric, threeDigits(bound)), name, metric.Format(p.Goal.Metric, need))
+}
+
+// level is what a trial needs on the workload that it is at to come out as good as the best, and the share of that workload in the objective, by which
+// a lack there counts. Of several targets that is known once the others have been measured.
+func level(g tuner.Goal, best *tuner.Measurement, now tuner.Partial) (need, weight float64, ok bool) {
+	if len(g.Targets) == 0 {
+		v, ok := g.Value(best)
+		return v, 1, ok
+	}
+	all, rest := 0.0, 0.0
+	for _, t := range g.Targets {
+		all += t.Weight
+		if t.Workload == now.Workload {
+			weight = t.Weight
+			continue
+		}
+		v, measured := g.ValueOn(now.Measured, t.Workload)
+		if !measured || v <= 0 {
+			return 0, 0, false
+		}
+		rest += t.Weight * math.Log(v)
+	}
+	v, ok := g.Value(best)
+	if !ok || weight == 0 {
+		return 0, 0, false
+	}
+	return math.Exp((all*math.Log(v) - rest) / weight), weight / all, true
 }
 
 // lookEvery is how often a trial's prospects are worked out: they do not change faster.

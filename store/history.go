@@ -31,7 +31,7 @@ const historyQuery = `SELECT t.number, t.datetime_start, a.trial_id IS NULL,
 	a.outcome, a.phase, a.reason, a.signature, a.rule, a.evidence, a.hint, a.share, a.warnings, a.cost,
 	a.argv, a.env, a.additions, a.engine_version,
 	r.purpose, r.host, r.gpus, r.log, r.phases, r.started, r.ended, r.resolved, r.resolved_key, r.facts,
-	m.measurement_id, m.workload, m.repeat, m.identity, m.sent, m.clock, m.share, m.metrics, m.server_side
+	m.measurement_id, m.workload, m.repeat, m.identity, m.sent, m.clock, m.share, m.metrics, m.server_side, m.gauges
 	FROM trials t JOIN autotune_study s USING (study_id) LEFT JOIN autotune_trial a USING (trial_id)
 	LEFT JOIN autotune_run r ON r.run_id = a.run_id LEFT JOIN autotune_measurement m ON m.measurement_id = a.measurement_id
 	WHERE t.number IS NOT NULL ORDER BY t.number`
@@ -50,7 +50,41 @@ func readHistory(ctx context.Context, q queries, s *space.Space) (tuner.History,
 		}
 		h = append(h, t)
 	}
-	return h, rows.Err()
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return h, readFurther(ctx, q, h)
+}
+
+// furtherQuery finds what a launch measured beside the measurement that counts: the study's other workloads.
+const furtherQuery = `SELECT t.number, m.workload, m.repeat, m.identity, m.sent, m.clock, m.share, m.metrics, m.server_side, m.gauges
+	FROM trials t JOIN autotune_study s USING (study_id) JOIN autotune_trial a USING (trial_id)
+	JOIN autotune_measurement m ON m.run_id = a.run_id AND m.measurement_id != a.measurement_id ORDER BY t.number, m.measurement_id`
+
+// readFurther adds the measurements of further workloads to the trials of a history.
+func readFurther(ctx context.Context, q queries, h tuner.History) error {
+	rows, err := q.QueryContext(ctx, furtherQuery)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	at := map[int]*tuner.Measurement{}
+	for _, t := range h {
+		at[t.Number] = t.Outcome.Measured
+	}
+	for rows.Next() {
+		var number int
+		m := &tuner.Measurement{}
+		err := rows.Scan(&number, scanText[string]{&m.Workload}, scanInt[int]{&m.Repeat}, scanText[string]{&m.Identity}, scanText[string]{&m.Sent},
+			scanText[metric.Clock]{&m.Clock}, scanFloat{&m.Share}, scanJSON{&m.Metrics}, scanJSON{&m.ServerSide}, scanJSON{&m.Gauges})
+		if err != nil {
+			return &damage{what: fmt.Sprintf("a measurement of trial %d cannot be read", number), err: err}
+		}
+		if first := at[number]; first != nil {
+			first.Also = append(first.Also, m)
+		}
+	}
+	return rows.Err()
 }
 
 func scanTrial(rows *sql.Rows, s *space.Space) (tuner.Trial, error) {
@@ -68,7 +102,7 @@ func scanTrial(rows *sql.Rows, s *space.Space) (tuner.Trial, error) {
 		scanText[string]{&r.Purpose}, scanText[string]{&r.Host}, scanJSON{&r.GPUs}, scanText[string]{&r.Log}, scanJSON{&r.Phases}, scanInstant{&r.Started},
 		scanInstant{&r.Ended}, scanJSON{&r.Resolved}, scanText[string]{&r.ResolvedKey}, scanJSON{&r.Facts},
 		&measurement, scanText[string]{&m.Workload}, scanInt[int]{&m.Repeat}, scanText[string]{&m.Identity}, scanText[string]{&m.Sent},
-		scanText[metric.Clock]{&m.Clock}, scanFloat{&m.Share}, scanJSON{&m.Metrics}, scanJSON{&m.ServerSide})
+		scanText[metric.Clock]{&m.Clock}, scanFloat{&m.Share}, scanJSON{&m.Metrics}, scanJSON{&m.ServerSide}, scanJSON{&m.Gauges})
 	if err != nil {
 		return t, &damage{what: fmt.Sprintf("trial %d cannot be read", t.Number), err: err}
 	}
@@ -123,11 +157,21 @@ func readPoint(s *space.Space, text []byte) (p space.Point, outside bool, err er
 
 // Records reads the stored requests of the measurement that counts for a trial; nil when none are stored.
 func (d *DB) Records(ctx context.Context, number int) ([]metric.Record, error) {
+	return d.recordsOf(ctx, number, "m.measurement_id = a.measurement_id")
+}
+
+// RecordsOn reads the stored requests of one of the measurements of a trial's launch, by workload and repeat; nil when none are stored.
+func (d *DB) RecordsOn(ctx context.Context, number int, workload string, repeat int) ([]metric.Record, error) {
+	return d.recordsOf(ctx, number, "m.workload = ? AND m.repeat = ?", workload, repeat)
+}
+
+func (d *DB) recordsOf(ctx context.Context, number int, which string, args ...any) ([]metric.Record, error) {
 	var codec string
 	var blob []byte
 	err := d.read(ctx, fmt.Sprintf("reading the requests of trial %d", number), func(q queries) error {
 		err := q.QueryRowContext(ctx, `SELECT r.codec, r.records FROM trials t JOIN autotune_trial a USING (trial_id)
-			JOIN autotune_records r ON r.measurement_id = a.measurement_id WHERE t.number = ?`, number).Scan(&codec, &blob)
+			JOIN autotune_measurement m ON m.run_id = a.run_id JOIN autotune_records r ON r.measurement_id = m.measurement_id WHERE t.number = ? AND `+which,
+			append([]any{number}, args...)...).Scan(&codec, &blob)
 		if err == sql.ErrNoRows {
 			return nil
 		}

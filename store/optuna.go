@@ -111,7 +111,9 @@ func constraints(g tuner.Goal, o tuner.Outcome) []float64 {
 		return nil
 	default:
 		for i, v := range g.Violations(o.Measured) {
-			c[i+1] = min(max(v, -far), far)
+			if c[i+1] = min(max(v, -far), far); math.IsNaN(v) {
+				c[i+1] = far
+			}
 		}
 	}
 	return c
@@ -137,8 +139,14 @@ func projectAttributes(ctx context.Context, tx queries, id int64, t tuner.Trial)
 	}
 	if o.Measured != nil {
 		all["clock"] = o.Measured.Clock
-		for name, v := range finite(o.Measured.Metrics) {
-			all[name] = v
+		for i, m := range o.Measured.All() {
+			prefix := ""
+			if i > 0 {
+				prefix = m.Workload + "."
+			}
+			for name, v := range finite(m.Metrics) {
+				all[prefix+name] = v
+			}
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(all)) {

@@ -218,6 +218,12 @@ func TestRecords(t *testing.T) {
 			if diff := cmp.Diff(want.Records, got); diff != "" {
 				t.Errorf("requests of trial %d (-want +got):\n%s", n, diff)
 			}
+			for _, also := range want.Also {
+				got, err := d.RecordsOn(t.Context(), n, also.Workload, also.Repeat)
+				if diff := cmp.Diff(also.Records, got); diff != "" || err != nil {
+					t.Errorf("requests of trial %d on %s: %v (-want +got):\n%s", n, also.Workload, err, diff)
+				}
+			}
 		}
 	}
 	if got, err := d.Records(t.Context(), 99); got != nil || err != nil {

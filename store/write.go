@@ -61,9 +61,13 @@ func (d *DB) Finish(ctx context.Context, t tuner.Trial) error {
 	if err != nil {
 		return err
 	}
-	records, err := packRecords(t.Outcome.Measured)
-	if err != nil {
-		return err
+	var records []packed
+	for _, m := range t.Outcome.Measured.All() {
+		p, err := packRecords(m)
+		if err != nil {
+			return err
+		}
+		records = append(records, p)
 	}
 	return d.keep(ctx, fmt.Sprintf("recording the end of trial %d", t.Number), d.bound(ctx, func(tx queries, s scope) error {
 		id, known, err := d.findTrial(ctx, tx, s, t.Number)
@@ -216,8 +220,8 @@ func putTrial(ctx context.Context, tx queries, id int64, t tuner.Trial, point st
 	return err
 }
 
-// putRun writes one launch, what it measured and the records of that; nothing for an outcome without a launch.
-func putRun(ctx context.Context, tx queries, trial int64, o tuner.Outcome, records packed) (links, error) {
+// putRun writes one launch, what it measured, workload by workload, and the records of that; nothing for an outcome without a launch.
+func putRun(ctx context.Context, tx queries, trial int64, o tuner.Outcome, records []packed) (links, error) {
 	r, m := o.Run, o.Measured
 	if m == nil && reflect.DeepEqual(r, tuner.Run{}) {
 		return links{}, nil
@@ -236,10 +240,20 @@ func putRun(ctx context.Context, tx queries, trial int64, o tuner.Outcome, recor
 	c.json("facts", r.Facts)
 	run, err := insert(ctx, tx, "autotune_run", "ABORT", c)
 	l := links{run: sql.NullInt64{Int64: run, Valid: true}}
-	if err != nil || m == nil {
-		return l, err
+	for i, m := range m.All() {
+		if err != nil {
+			break
+		}
+		var id int64
+		if id, err = putMeasurement(ctx, tx, run, m, records[i]); i == 0 {
+			l.measurement = sql.NullInt64{Int64: id, Valid: true}
+		}
 	}
-	c = &columns{}
+	return l, err
+}
+
+func putMeasurement(ctx context.Context, tx queries, run int64, m *tuner.Measurement, records packed) (id int64, err error) {
+	c := &columns{}
 	c.set("run_id", run)
 	c.set("workload", m.Workload)
 	c.set("repeat", m.Repeat)
@@ -249,13 +263,13 @@ func putRun(ctx context.Context, tx queries, trial int64, o tuner.Outcome, recor
 	c.set("share", m.Share)
 	c.json("metrics", finite(m.Metrics))
 	c.json("server_side", finite(m.ServerSide))
-	measurement, err := insert(ctx, tx, "autotune_measurement", "ABORT", c)
-	l.measurement = sql.NullInt64{Int64: measurement, Valid: true}
+	c.json("gauges", m.Gauges)
+	id, err = insert(ctx, tx, "autotune_measurement", "ABORT", c)
 	if err != nil || records.codec == "" {
-		return l, err
+		return id, err
 	}
-	_, err = tx.ExecContext(ctx, "INSERT INTO autotune_records (measurement_id, codec, records) VALUES (?, ?, ?)", measurement, records.codec, records.blob)
-	return l, err
+	_, err = tx.ExecContext(ctx, "INSERT INTO autotune_records (measurement_id, codec, records) VALUES (?, ?, ?)", id, records.codec, records.blob)
+	return id, err
 }
 
 // insert writes a row; on a conflict it does what the word says.

@@ -52,11 +52,11 @@ func Forecasts(p Problem, h History) *Forecast {
 	f := &Forecast{Metrics: []MetricForecast{}, Run: runForecast(h)}
 	metrics := []string{p.Goal.Metric}
 	for _, b := range p.Goal.SubjectTo {
-		metrics = append(metrics, b.Metric)
+		metrics = append(metrics, b.Name())
 	}
 	seen := map[string]bool{}
 	for _, name := range metrics {
-		if m := metricForecast(h, name); m.Trials > 0 && !seen[name] {
+		if m := metricForecast(p.Goal, h, name); m.Trials > 0 && !seen[name] {
 			f.Metrics = append(f.Metrics, m)
 		}
 		seen[name] = true
@@ -67,11 +67,11 @@ func Forecasts(p Problem, h History) *Forecast {
 	return f
 }
 
-func metricForecast(h History, name string) MetricForecast {
+func metricForecast(g Goal, h History, name string) MetricForecast {
 	m := MetricForecast{Metric: name}
 	logs, n := 0.0, 0 // of the measurements so far
 	for _, t := range h {
-		v, ok := measuredMetric(t, name)
+		v, ok := measuredMetric(g, t, name)
 		if !ok {
 			continue
 		}
@@ -94,11 +94,11 @@ func metricForecast(h History, name string) MetricForecast {
 }
 
 // measuredMetric is what a trial that counts has measured of a metric; what is not above 0 has no logarithm and does not count.
-func measuredMetric(t Trial, name string) (float64, bool) {
-	if !t.Told() || t.Outcome.Kind != Measured || t.Outcome.Measured == nil {
+func measuredMetric(g Goal, t Trial, name string) (float64, bool) {
+	if !t.Told() || t.Outcome.Kind != Measured {
 		return 0, false
 	}
-	v, ok := t.Outcome.Measured.Metrics[name]
+	v, ok := g.Metered(t.Outcome.Measured, name)
 	return v, ok && v > 0 && !math.IsInf(v, 0)
 }
 

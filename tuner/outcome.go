@@ -100,4 +100,29 @@ type Measurement struct {
 	Metrics    map[string]float64 `json:"metrics"`
 	Records    []metric.Record    `json:"-"`
 	ServerSide map[string]float64 `json:"server_side,omitempty"` // growth of the server's own counters over the run
+	// Gauges are what the server said of itself meanwhile; nil when it was not asked or did not tell.
+	Gauges *metric.Gauges `json:"gauges,omitempty"`
+	// Also are the study's other workloads on the same launch, in the order in which they were measured.
+	Also []*Measurement `json:"also,omitempty"`
+}
+
+// Of is the measurement of a workload on this launch; nil when it was not measured. Empty stands for the first.
+func (m *Measurement) Of(workload string) *Measurement {
+	if m == nil || workload == "" || m.Workload == workload {
+		return m
+	}
+	for _, other := range m.Also {
+		if other.Workload == workload {
+			return other
+		}
+	}
+	return nil
+}
+
+// All are the measurements of a launch, in the order in which they were made.
+func (m *Measurement) All() []*Measurement {
+	if m == nil {
+		return nil
+	}
+	return append([]*Measurement{m}, m.Also...)
 }

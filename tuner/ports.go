@@ -89,9 +89,12 @@ type Partial struct {
 	Share   float64       // of the workload
 	Detail  string        // one line for people: the engine's last milestone, a retry
 	Metrics map[string]float64
+	Begins  bool // a further workload of the trial is about to begin: Verdict.Skip leaves it out
+	// Measured is what the workloads before this one gave on the same launch; nil for the first.
+	Measured *Measurement
 	// Workload, Requests and Pace are known in the phase bench: whose requests these are, how each of the workload's requests stands, by index,
 	// and how many generated tokens came up to each report since the one before.
-	Workload string
+	Workload string // also known when it Begins
 	Requests []metric.Sight
 	Pace     []metric.Event
 	GPUs     int      // that metrics for one GPU are divided by; 0: none
@@ -104,7 +107,9 @@ type Partial struct {
 // Verdict ends a trial early, or lets it go on.
 type Verdict struct {
 	Stop   bool
-	Reason string // for people: what will come of the trial at most, and why that is not enough
+	Beat   float64 // asked before a search for a rate: the rate that another trial has reached; 0: none
+	Skip   bool    // asked before a workload begins: it is not measured in this trial
+	Reason string  // for people: what will come of the trial at most, and why that is not enough
 	// Rule is the name of the stopper's rule: RuleHopeless or RuleBroken; empty where something else ended the trial.
 	Rule string
 	// Report says that the stopper only reports: Stop is false, and the trial goes on as if nothing had been said.

@@ -80,8 +80,19 @@ type Problem struct {
 	Seed uint64
 	// Hungry says which parameters ask for memory, by full name: the weight of its effect on running out of it.
 	Hungry map[string]float64
+	// Capacity is what the arithmetic of memory says of a configuration; ok is false where nothing is known of it. A pure function of the study's
+	// inputs; nil without any.
+	Capacity func(space.Point) (c Capacity, ok bool)
 	// Reference names the engine whose baseline gains are counted from.
 	Reference string
+}
+
+// Capacity is what the arithmetic of memory says of a configuration before anything was launched. It is an estimate, and may be far off.
+type Capacity struct {
+	// Headroom is the GiB that is left of a GPU, in the tightest of its pools; negative where it most likely has too little.
+	Headroom float64
+	// Sequences is how many requests of the first workload run at once, over all ranks, for which cache, flags and client have room; at least 0.
+	Sequences float64
 }
 
 // Budget ends a study.

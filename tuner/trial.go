@@ -75,6 +75,9 @@ func (s *sitting) attempt(ctx context.Context, t *Trial) (Outcome, error) {
 			}
 		}
 		s.publish(Progress{Trial: t, Partial: &p})
+		if p.Begins {
+			return Verdict{Skip: s.problem.Goal.Guarded(p.Workload) && !s.couldWin(*t, p.Measured), Beat: s.toBeat(*t)}
+		}
 		if s.Stopper == nil || noted.Rule != "" {
 			return Verdict{}
 		}
@@ -87,6 +90,7 @@ func (s *sitting) attempt(ctx context.Context, t *Trial) (Outcome, error) {
 	if changed != nil {
 		err = changed
 	}
+	s.compare(*t, &outcome)
 	return noted.note(outcome), err
 }
 

@@ -257,15 +257,20 @@ func (s *sitting) spent() time.Duration { return s.study.Spent + s.Now().Sub(s.r
 func (s *sitting) publish(p Progress) {
 	p.Study, p.Problem, p.History = s.study, s.problem, s.history
 	p.Study.Spent = s.spent()
+	p.Leader = s.lead()
+	p.Left = s.left(p.Trial, p.Ended)
+	s.Observer.Observe(p)
+}
+
+// lead is the trial that leads; nil while none does.
+func (s *sitting) lead() *Ranked {
 	if !s.ranked {
 		s.ranked, s.leader = true, nil
 		if all := s.Ranker.Rank(s.problem, s.history); len(all) > 0 {
 			s.leader = &all[0]
 		}
 	}
-	p.Leader = s.leader
-	p.Left = s.left(p.Trial, p.Ended)
-	s.Observer.Observe(p)
+	return s.leader
 }
 
 // left estimates the time to the end of the budget: by the clock, or by the trials left, whichever is sooner.

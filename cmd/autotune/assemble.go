@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"strings"
 
+	"autotune/runner"
 	"autotune/runner/engine"
 	"autotune/space"
 	"autotune/tuner"
+	"autotune/tuner/memory"
 	"autotune/tuner/studyfile"
 )
 
@@ -19,10 +21,14 @@ type inputs struct {
 	Host     engine.Host `json:"host"`
 	Sampler  string      `json:"sampler,omitempty"` // that the study began with
 	Rehearse bool        `json:"rehearse,omitempty"`
-	Noise    float64     `json:"noise,omitempty"` // of a rehearsal
-	FileHash string      `json:"file_hash,omitempty"`
-	Earlier  []earlier   `json:"earlier,omitempty"` // the studies that this one started from
-	RunOn    bool        `json:"run_on,omitempty"`  // a person has raised the budget after the stop rule had ended the study: it ends it no more
+	Noise    float64     `json:"noise,omitempty"`     // of a rehearsal
+	FileHash string      `json:"file_hash,omitempty"` // of the first workload's dataset file
+	// FileHashes are those of the further workloads' files, by the workload's name.
+	FileHashes map[string]string `json:"file_hashes,omitempty"`
+	Earlier    []earlier         `json:"earlier,omitempty"` // the studies that this one started from
+	// Models are the checkpoints' geometries as they were read from their folders, by the checkpoint's name: a resume plans with the same numbers.
+	Models map[string]memory.Model `json:"models,omitempty"`
+	RunOn  bool                    `json:"run_on,omitempty"` // a person has raised the budget after the stop rule had ended the study: it ends it no more
 }
 
 // assembly is a study ready to be looked at or run.
@@ -31,6 +37,7 @@ type assembly struct {
 	inputs   inputs
 	engines  map[string]*engine.Definition
 	problem  tuner.Problem
+	planner  planner
 	warnings []string
 	recalled []recalled // what became of earlier studies
 }
@@ -97,11 +104,12 @@ func (a *assembly) checkFlags(e studyfile.Engine, d *engine.Definition) studyfil
 func (a *assembly) makeProblem() error {
 	var constraints []space.Constraint
 	var rewrites []space.Rewrite
-	w := a.spec.Workload
+	a.planner = a.newPlanner()
 	for _, e := range a.spec.Engines {
-		c, r := a.engines[e.Name].Rules(a.inputs.Host, engine.Model{}, w.InputTokens+w.OutputTokens)
+		c, r := a.engines[e.Name].Rules(a.inputs.Host, a.planner.geometry(), a.planner.longest)
 		constraints, rewrites = append(constraints, c...), append(rewrites, r...)
 	}
+	constraints = append(constraints, a.planner.rules()...)
 	resolved := a.spec.Resolve(func(name, flag string) (space.Value, bool) {
 		return a.engines[name].ResolvedDefault(flag, a.inputs.Host)
 	})
@@ -117,8 +125,11 @@ func (a *assembly) makeProblem() error {
 	}
 	for _, b := range p.Baselines {
 		if c, broken := p.Space.Broken(b); broken {
-			a.warnings = append(a.warnings, fmt.Sprintf("the baseline of %s cannot run: %s", b.Engine(), c.Reason))
+			a.warnings = append(a.warnings, fmt.Sprintf("the baseline of %s cannot run: %s", b.Engine(), a.planner.because(c, b)))
 		}
+	}
+	if a.planner.on() {
+		p.Capacity = a.planner.capacity
 	}
 	a.problem = p
 	a.recall()
@@ -131,6 +142,29 @@ func (a *assembly) model(p space.Point) string {
 		return v.String()
 	}
 	return a.spec.Models[0]
+}
+
+// hashFiles keeps the hashes of the workloads' files.
+func (in *inputs) hashFiles(traffic []runner.Traffic) {
+	for i, t := range traffic {
+		switch {
+		case i == 0:
+			in.FileHash = t.FileHash
+		case t.FileHash != "":
+			if in.FileHashes == nil {
+				in.FileHashes = map[string]string{}
+			}
+			in.FileHashes[t.Workload.Name] = t.FileHash
+		}
+	}
+}
+
+// fileHash is the hash of a workload's file when the study began; empty when it has none.
+func (in inputs) fileHash(s *studyfile.Spec, workload string) string {
+	if workload == s.Workload.Name {
+		return in.FileHash
+	}
+	return in.FileHashes[workload]
 }
 
 func (in inputs) encode() []byte {

@@ -45,7 +45,7 @@ func builtin(t *testing.T, url string, spec workload.Spec) outcome {
 	t.Helper()
 	a, used := carryOut(t, childTask{Part: "load", URL: url, Options: load.Options{Spec: spec}})
 	m := metric.Compute(a.Result.Records, 1)
-	o := outcome{Lag: seconds(m["client_lag_p99"]), Peak: int(m["peak_concurrency"]), TTFT: seconds(m["p50_ttft"]), TTFT9: seconds(m["p99_ttft"]), ITL: seconds(m["mean_tpot"]),
+	o := outcome{Lag: inSeconds(m["client_lag_p99"]), Peak: int(m["peak_concurrency"]), TTFT: inSeconds(m["p50_ttft"]), TTFT9: inSeconds(m["p99_ttft"]), ITL: inSeconds(m["mean_tpot"]),
 		Throughput: m["output_token_throughput"], spent: used}
 	for _, r := range a.Result.Records {
 		if r.OK() {
@@ -55,7 +55,7 @@ func builtin(t *testing.T, url string, spec workload.Spec) outcome {
 	return o
 }
 
-func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+func inSeconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 // guidellmReport is as much of guidellm's file as is compared.
 type guidellmReport struct {
@@ -129,12 +129,12 @@ func guidellm(t *testing.T, url string, spec workload.Spec) outcome {
 	var records []metric.Record
 	for i, q := range done {
 		at := q.Info.Timings
-		lags = append(lags, seconds(at.Start-at.Targeted))
+		lags = append(lags, inSeconds(at.Start-at.Targeted))
 		first := done[0].Info.Timings.Start
-		records = append(records, metric.Record{Index: i, Sent: seconds(at.Start - first), End: seconds(at.End - first)})
+		records = append(records, metric.Record{Index: i, Sent: inSeconds(at.Start - first), End: inSeconds(at.End - first)})
 	}
-	o := outcome{Good: len(done), Lag: percentileOf(lags, 0.99), TTFT: seconds(r.figure(t, "time_to_first_token_ms", "p50") / 1e3), TTFT9: seconds(r.figure(t, "time_to_first_token_ms", "p99") / 1e3),
-		ITL: seconds(r.figure(t, "inter_token_latency_ms", "") / 1e3), Throughput: r.figure(t, "output_tokens_per_second", ""), spent: spentBy(c)}
+	o := outcome{Good: len(done), Lag: percentileOf(lags, 0.99), TTFT: inSeconds(r.figure(t, "time_to_first_token_ms", "p50") / 1e3), TTFT9: inSeconds(r.figure(t, "time_to_first_token_ms", "p99") / 1e3),
+		ITL: inSeconds(r.figure(t, "inter_token_latency_ms", "") / 1e3), Throughput: r.figure(t, "output_tokens_per_second", ""), spent: spentBy(c)}
 	o.Memory = held
 	_, o.Peak = mostAtOnce(records)
 	return o

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"net"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -89,20 +88,6 @@ func loaded(t *testing.T, spec workload.Spec) (load.Result, fake.Ledger) {
 		t.Fatal(err)
 	}
 	return result, ledger
-}
-
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := l.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	return l.Addr().(*net.TCPAddr).Port
 }
 
 // percentileOf interpolates between the two nearest ranks.

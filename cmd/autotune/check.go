@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,6 +20,7 @@ import (
 
 type checkOptions struct {
 	json bool
+	plan bool
 }
 
 func newCheck(w *world) *cobra.Command {
@@ -31,13 +30,20 @@ func newCheck(w *world) *cobra.Command {
 		Long: `Validate a spec: every mistake is printed with its line. Then show the search space, the rules that exclude configurations and how many,
 each engine's baseline command, the workload, the budget, and what is worth a warning. Nothing is launched.
 
+With --plan: the night before it happens, on one page. What a baseline needs of a GPU's memory, how long the phases of a trial last and what is assumed
+there, how many trials the budget buys, the GPU-hours, what will not be tried and why, and what is likely to spoil it. The spec's section plan tells the
+GPU (gpu or memory), the disk, and the geometry of a checkpoint that lies in no folder and no cache here; docs/memory.md says how it is computed.
+
 With --json: name, valid, errors (one a mistake), goal, engines, points (configurations that keep every rule), points_exact (false: there are more),
-excluded (rule, reason, points), baselines (commands by engine), budget_trials, budget_wall_clock, sampler, stoppers, stop_gain, earlier (what is
-made of earlier studies), warnings. These keys stay.` + exitStatuses(statusDone, statusFailed, statusUsage),
-		Example: "  autotune check glm.yaml\n  autotune check glm.yaml --json",
+excluded (rule, reason, points; of what the memory planner
+excludes also of, example and sample), baselines (commands by engine), workloads (name, sends: what it sends, in a line), budget_trials, budget_wall_clock, sampler, stoppers, stop_gain, earlier (what is
+made of earlier studies), warnings; with --plan also gpu, memory (what the planner makes of the space's points), sums (of each baseline), phases (of a
+trial), trial_seconds, buys_trials, hours, gpu_hours, ends_by (trials, wall_clock or space), not_tried. These keys stay.` + exitStatuses(statusDone, statusFailed, statusUsage),
+		Example: "  autotune check glm.yaml\n  autotune check glm.yaml --plan\n  autotune check glm.yaml --json",
 		Args:    exactArgs(1, "one spec file"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return runCheck(cmd.Context(), w, args[0], o) },
 	}
+	cmd.Flags().BoolVar(&o.plan, "plan", false, "print the plan of the night: memory, time, what the budget buys")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the result as JSON")
 	return cmd
 }
@@ -53,6 +59,7 @@ type checkReport struct {
 	Exact     bool              `json:"points_exact"` // false: the space is larger than was counted
 	Excluded  []excluded        `json:"excluded"`     // by rule
 	Baselines map[string]string `json:"baselines"`    // engine to command
+	Workloads []checkedWorkload `json:"workloads,omitempty"`
 	Trials    int               `json:"budget_trials"`
 	WallClock string            `json:"budget_wall_clock,omitempty"`
 	Sampler   string            `json:"sampler"`
@@ -66,6 +73,11 @@ type excluded struct {
 	Rule   string `json:"rule"`
 	Reason string `json:"reason"`
 	Points int    `json:"points"`
+	// Of is how many points were looked at, and Example one that cannot fit, with its sum: of the memory planner's rules alone.
+	Of      int    `json:"of,omitempty"`
+	Example string `json:"example,omitempty"`
+	// Sample says that the points are some of a large space by chance.
+	Sample bool `json:"sample,omitempty"`
 }
 
 // censusLimit bounds how many points check looks at: about a second.
@@ -75,11 +87,14 @@ func runCheck(ctx context.Context, w *world, path string, o checkOptions) error 
 	spec, err := readSpec(path, "")
 	if err == nil {
 		var a *assembly
-		if a, err = assemble(spec, w.newInputs(spec, path)); err == nil {
+		if a, err = w.assembleNew(ctx, spec, w.newInputs(spec, path)); err == nil {
 			err = a.readEarlier(ctx)
 		}
+		if err == nil && o.plan {
+			return w.printPlan(ctx, a, o)
+		}
 		if err == nil {
-			return printCheck(w.out, checkAssembly(a), o.json)
+			return printCheck(w.out, w.check(a), o.json)
 		}
 	}
 	var wrong studyfile.Errors
@@ -96,6 +111,14 @@ func runCheck(ctx context.Context, w *world, path string, o checkOptions) error 
 	return &exitError{code: exitUsage, err: errors.New("")}
 }
 
+func (w *world) printPlan(ctx context.Context, a *assembly, o checkOptions) error {
+	n, err := a.night(ctx, w.check(a))
+	if err != nil {
+		return err
+	}
+	return printNight(w.out, n, o.json)
+}
+
 // newInputs says what a new study on this machine is made from.
 func (w *world) newInputs(spec *studyfile.Spec, path string) inputs {
 	folder, err := filepath.Abs(filepath.Dir(path))
@@ -103,6 +126,17 @@ func (w *world) newInputs(spec *studyfile.Spec, path string) inputs {
 		folder = filepath.Dir(path)
 	}
 	return inputs{Autotune: version, Catalog: engine.CatalogVersion, Folder: folder, Sampler: spec.Sampler, Host: engine.Host{GPUs: spec.GPUs}}
+}
+
+// check is what a check says of a spec here, where variables are set or not.
+func (w *world) check(a *assembly) checkReport {
+	r := checkAssembly(a)
+	for _, t := range a.spec.Traffic {
+		if warning := missingVariable(t.Spec, w.getenv); warning != "" {
+			r.Warnings = append(r.Warnings, warning+": run needs it")
+		}
+	}
+	return r
 }
 
 func checkAssembly(a *assembly) checkReport {
@@ -121,6 +155,7 @@ func checkAssembly(a *assembly) checkReport {
 	for _, id := range slices.Sorted(maps.Keys(removed)) {
 		r.Excluded = append(r.Excluded, excluded{Rule: id, Reason: reasons[id], Points: removed[id]})
 	}
+	a.exampleOfMemory(&r)
 	for _, b := range a.problem.Baselines {
 		r.Engines = append(r.Engines, b.Engine())
 		r.Baselines[b.Engine()] = deploy.Shell(a.export(b))
@@ -128,8 +163,12 @@ func checkAssembly(a *assembly) checkReport {
 	for _, e := range a.recalled {
 		r.Earlier = append(r.Earlier, e.String())
 	}
-	if w := datasetWarning(a); w != "" {
-		r.Warnings = append(r.Warnings, w)
+	for _, t := range a.spec.Traffic {
+		line, warning := a.describeWorkload(t.Spec)
+		r.Workloads = append(r.Workloads, checkedWorkload{t.Name, line})
+		if warning != "" {
+			r.Warnings = append(r.Warnings, warning)
+		}
 	}
 	r.Warnings = append(r.Warnings, a.missingPrograms()...)
 	if r.Exact && r.Points == 0 {
@@ -138,32 +177,19 @@ func checkAssembly(a *assembly) checkReport {
 	return r
 }
 
-// datasetWarning says that the dataset's file cannot be read.
-func datasetWarning(a *assembly) string {
-	path := a.datasetPath()
-	if path == "" {
-		return ""
+// exampleOfMemory says of what the planner excludes how much of the space it is, and why one of the points cannot fit. Of a large space, of which the
+// census has seen a corner, it is what a sample by chance shows.
+func (a *assembly) exampleOfMemory(r *checkReport) {
+	c := a.memoryCensus(r.Exact)
+	if c.Excluded == 0 {
+		return
 	}
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Sprintf("the dataset file %s does not exist: run needs it; a rehearsal uses the published statistics of its lengths instead", path)
+	r.Excluded = slices.DeleteFunc(r.Excluded, func(e excluded) bool { return memoryRule(e.Rule) })
+	for _, rule := range a.problem.Space.Constraints() {
+		if example := c.Examples[rule.ID]; example != "" {
+			r.Excluded = append(r.Excluded, excluded{Rule: rule.ID, Reason: rule.Reason, Points: c.Rules[rule.ID], Of: c.Looked, Example: example, Sample: !r.Exact})
+		}
 	}
-	if err != nil {
-		return fmt.Sprintf("the dataset file cannot be read: %v", err)
-	}
-	if err := f.Close(); err != nil {
-		return err.Error()
-	}
-	return ""
-}
-
-// datasetPath is where the workload's file lies, relative paths seen from the spec's folder; empty when it has none.
-func (a *assembly) datasetPath() string {
-	path := a.spec.Workload.Path
-	if path == "" || filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(a.inputs.Folder, path)
 }
 
 func printCheck(out io.Writer, r checkReport, asJSON bool) error {
@@ -175,10 +201,18 @@ func printCheck(out io.Writer, r checkReport, asJSON bool) error {
 	more := map[bool]string{false: "more than "}[r.Exact]
 	fmt.Fprintf(&b, "\nSpace     %s%d configurations over %s, sampler %s\n", more, r.Points, strings.Join(r.Engines, " and "), r.Sampler)
 	for _, e := range r.Excluded {
+		if e.Example != "" {
+			chance := map[bool]string{true: " by chance"}[e.Sample]
+			fmt.Fprintf(&b, "Excluded  by memory: %d of %d points%s, e.g. %s [%s]\n", e.Points, e.Of, chance, e.Example, e.Rule)
+			continue
+		}
 		fmt.Fprintf(&b, "Excluded  %d points: %s [%s]\n", e.Points, e.Reason, e.Rule)
 	}
 	for _, e := range r.Earlier {
 		fmt.Fprintf(&b, "Earlier   %s\n", e)
+	}
+	for _, w := range r.Workloads {
+		fmt.Fprintf(&b, "Workload  %s: %s\n", w.Name, w.Sends)
 	}
 	fmt.Fprintf(&b, "Budget    %s\n", budgetLine(r))
 	for _, name := range r.Engines {

@@ -114,14 +114,24 @@ func (a *assembly) extract(o *opened, path string) earlier {
 
 // differences are what sets a trial of another study apart.
 func (a *assembly) differences(o *assembly, model string) tuner.Differences {
-	// A check has not read the dataset: its file is then taken for that of the other study.
-	file := cmp.Or(a.inputs.FileHash, o.inputs.FileHash)
 	return tuner.Differences{
 		Model:    !slices.Contains(a.spec.Models, model),
-		Workload: a.spec.Workload.Identity(file) != o.spec.Workload.Identity(o.inputs.FileHash),
+		Workload: !slices.Equal(a.question(o), o.question(o)),
 		Machine:  a.inputs.Host != o.inputs.Host,
 		Clock:    a.inputs.Rehearse != o.inputs.Rehearse,
 	}
+}
+
+// question is what a study's targets ask. A check has not read its datasets: their files are then taken for those of the other study.
+func (a *assembly) question(o *assembly) []string {
+	var all []string
+	for _, t := range a.spec.Traffic {
+		if t.Role == studyfile.RoleTarget {
+			all = append(all, t.Identity(cmp.Or(a.inputs.fileHash(a.spec, t.Name), o.inputs.fileHash(o.spec, t.Name))))
+		}
+	}
+	slices.Sort(all)
+	return all
 }
 
 // recall makes recipes and evidence of what was read of earlier studies: a function of the study file alone.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,48 +17,92 @@ import (
 type initOptions struct {
 	engines []string
 	model   string
-	gpus    int
+	gpus    string
+	from    string
+	set     []string
+	which   int
 	out     string
 	force   bool
+
+	enginesGiven bool
 }
 
 func newInit(w *world) *cobra.Command {
 	var o initOptions
 	cmd := &cobra.Command{
-		Use: "init --model MODEL --gpus N", Short: "Write a commented spec to start from",
-		Long: `Write a commented spec for a model, an engine (or both) and a number of GPUs. It passes check as it is; every line says what it is for.
+		Use: "init {--model MODEL | --from COMMAND} [--gpus N]", Short: "Write a commented spec to start from",
+		Long: `Write a commented spec for a model and a number of GPUs: the layouts that fit, the flags that matter for this kind of model, and configurations
+to begin with. It passes check as it is; every line says what it is for. The kind of model is read from config.json where the model is a folder or lies
+in the hub's cache on this machine, else told from its name. This machine is asked for its GPUs (nvidia-smi) and engines (their own version commands);
+--gpus 8xH200 plans for another one and asks nothing.
+
+With --from, what a team runs today becomes the spec's baseline: a command line as it is typed into a shell, or a file with one: a script, a docker run
+command, a Dockerfile, a compose file, a Kubernetes manifest, a systemd unit; - reads standard input. Nothing of it is run. Flags that say how the model lies on the GPUs,
+and what it is, stay as they are; those that are worth searching are searched around today's values. Notes say, with their lines, what was not taken over:
+host, port and name, redirections, secrets. A variable that the text does not set is asked for: --set NAME=VALUE.
+
 An existing file is not overwritten without --force.` + exitStatuses(statusDone, statusFailed, statusUsage),
-		Example: "  autotune init --model zai-org/GLM-5.2-FP8 --gpus 8 -o glm.yaml\n  autotune init --engine vllm --model ./tiny --gpus 1",
-		Args:    exactArgs(0, "no arguments, only flags"),
-		RunE:    func(*cobra.Command, []string) error { return runInit(w, o) },
+		Example: "  autotune init --model zai-org/GLM-5.2-FP8 --gpus 8xH200 -o glm.yaml\n  autotune init --engine vllm --model ./tiny --gpus 1\n" +
+			"  autotune init --from 'vllm serve zai-org/GLM-5-FP8 -tp 8 -ep' -o glm.yaml\n  autotune init --from compose.yaml --set MODEL=Qwen/Qwen3-8B\n  autotune init --from - < serve.sh",
+		Args: exactArgs(0, "no arguments, only flags"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.enginesGiven = cmd.Flags().Changed("engine")
+			return runInit(cmd.Context(), w, o)
+		},
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&o.engines, "engine", []string{"vllm", "sglang"}, "engines to search over")
+	f.StringSliceVar(&o.engines, "engine", []string{"vllm", "sglang"}, "engines to search over; without this flag those that are installed here, if any are")
 	f.StringVar(&o.model, "model", "", "the checkpoint: a name on the hub, or a folder")
-	f.IntVar(&o.gpus, "gpus", 1, "GPUs that a trial may use")
+	f.StringVar(&o.gpus, "gpus", "", "GPUs that a trial may use: N of this machine's (default all), or NxTYPE of another's, as 8xH200")
+	f.StringVar(&o.from, "from", "", "the command that serves today: the command itself, a file that holds it, or - for standard input")
+	f.StringArrayVar(&o.set, "set", nil, "NAME=VALUE of a variable that the text of --from uses and does not set")
+	f.IntVar(&o.which, "which", 0, "which of several commands in the text of --from, from 1")
 	f.StringVarP(&o.out, "output", "o", "", "the file to write (default: standard output)")
 	f.BoolVar(&o.force, "force", false, "overwrite the file")
 	return cmd
 }
 
-func runInit(w *world, o initOptions) error {
+func runInit(ctx context.Context, w *world, o initOptions) error {
+	if err := checkEngines(o.engines); err != nil {
+		return err
+	}
+	var spec studyfile.TemplateInput
+	var notes []string
+	var err error
 	switch {
+	case o.from != "":
+		spec, notes, err = w.specFrom(o)
 	case o.model == "":
-		return trying(usage("--model is missing"), "autotune init --model NAME --gpus N")
-	case o.gpus < 0 || o.gpus > 4096:
-		return usage("--gpus %d: allowed is 0 (no GPU) to 4096", o.gpus)
-	case len(o.engines) == 0:
+		return trying(usage("--model is missing"), "autotune init --model NAME --gpus N, or --from with the command that serves today")
+	default:
+		spec, notes, err = w.specFor(ctx, o)
+	}
+	if err != nil {
+		return err
+	}
+	for _, n := range notes {
+		fmt.Fprintf(w.err, "Note: %s\n", n)
+	}
+	return w.writeSpec(o, studyfile.Template(spec))
+}
+
+func checkEngines(names []string) error {
+	if len(names) == 0 {
 		return usage("--engine is empty: allowed are %s", engineNames())
 	}
-	for i, name := range o.engines {
+	for i, name := range names {
 		if !slices.Contains(strings.Split(engineNames(), ", "), name) {
 			return usage("--engine %q: allowed are %s", name, engineNames())
 		}
-		if slices.Contains(o.engines[:i], name) {
+		if slices.Contains(names[:i], name) {
 			return usage("--engine %s is given twice", name)
 		}
 	}
-	text := studyfile.Template(studyfile.TemplateInput{Engines: o.engines, Model: o.model, GPUs: o.gpus})
+	return nil
+}
+
+// writeSpec writes the text where it is wanted.
+func (w *world) writeSpec(o initOptions, text []byte) error {
 	if o.out == "" {
 		_, err := w.out.Write(text)
 		return err

@@ -16,6 +16,7 @@ import (
 	"autotune/runner/place"
 	"autotune/space"
 	"autotune/tuner"
+	"autotune/tuner/metric"
 	"autotune/tuner/studyfile"
 )
 
@@ -36,10 +37,14 @@ func (w *world) newRunner(s *opened, at sitting) (*runner.Runner, error) {
 		return nil, err
 	}
 	t := s.spec.Timeouts
+	var rate *tuner.Goal
+	if s.problem.Goal.Metric == metric.RequestRate {
+		rate = &s.problem.Goal
+	}
 	return runner.New(runner.Config{
-		Place:    here,
-		Plan:     func(t tuner.Trial) (runner.Plan, error) { return s.plan(t), nil },
-		Workload: s.spec.Workload, Rows: at.dataset.rows, Requests: at.dataset.requests, FileHash: s.inputs.FileHash,
+		Place:   here,
+		Plan:    func(t tuner.Trial) (runner.Plan, error) { return s.plan(t), nil },
+		Traffic: at.traffic, RateGoal: rate, ThinRecords: s.spec.Records == studyfile.RecordsRequests,
 		Gate: s.spec.Gate, Timeouts: runner.Timeouts{Start: t.Start, Silence: t.Silence, Stop: t.Stop, Hang: t.Hang}, GPUs: s.spec.GPUs,
 		StudyID: s.study.UUID, Seed: s.spec.Seed, Logs: logFolder(at.path),
 		Environ: w.environ, Self: w.exe, Host: w.host, Now: w.now,

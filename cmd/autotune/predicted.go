@@ -29,7 +29,7 @@ type predictionView struct {
 	Inside   *bool    `json:"inside"`
 }
 
-func viewProposal(t tuner.Trial) proposalView {
+func viewProposal(g tuner.Goal, t tuner.Trial) proposalView {
 	p := t.Proposal
 	v := proposalView{Kind: p.Kind}
 	if p.PRun > 0 {
@@ -44,7 +44,7 @@ func viewProposal(t tuner.Trial) proposalView {
 		}
 		view := predictionView{Median: q.Mean, Interval: tuner.ForecastShare}
 		view.Low, view.High = q.Interval(tuner.ForecastShare)
-		if x, ok := measuredOf(t, name); ok {
+		if x, ok := measuredOf(g, t, name); ok {
 			inside := q.Inside(x, tuner.ForecastShare)
 			view.Measured, view.Inside = &x, &inside
 		}
@@ -54,12 +54,11 @@ func viewProposal(t tuner.Trial) proposalView {
 }
 
 // measuredOf is a metric of a trial that was measured to the end.
-func measuredOf(t tuner.Trial, name string) (float64, bool) {
-	if t.Outcome.Kind != tuner.Measured || t.Outcome.Measured == nil {
+func measuredOf(g tuner.Goal, t tuner.Trial, name string) (float64, bool) {
+	if t.Outcome.Kind != tuner.Measured {
 		return 0, false
 	}
-	v, ok := t.Outcome.Measured.Metrics[name]
-	return v, ok
+	return g.Metered(t.Outcome.Measured, name)
 }
 
 // askedAs is what a trial was asked as, in a word.
@@ -106,7 +105,7 @@ func (o *opened) predicted(t tuner.Trial) string {
 	for _, name := range names {
 		p := t.Proposal.Predicted[name]
 		line := fmt.Sprintf("%s %s", name, report.Expected(name, p))
-		switch v, ok := measuredOf(t, name); {
+		switch v, ok := measuredOf(o.problem.Goal, t, name); {
 		case ok && p.Inside(v, tuner.ForecastShare):
 			line += fmt.Sprintf(", measured %s: inside", metric.Format(name, v))
 		case ok:

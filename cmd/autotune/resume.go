@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -64,14 +65,16 @@ func runResume(ctx context.Context, w *world, path string, o resumeOptions) erro
 	if err != nil {
 		return errors.Join(err, db.Close())
 	}
-	rows, err := w.readDataset(s.assembly)
+	traffic, err := w.readTraffic(s.assembly)
 	if err != nil {
 		return errors.Join(err, db.Close())
 	}
-	if rows.hash != s.inputs.FileHash {
-		return errors.Join(trying(usage("the dataset file %s is not the one that the study has measured with", s.datasetPath()), "the old file, or a new study"), db.Close())
+	for _, t := range traffic {
+		if t.FileHash != s.inputs.fileHash(s.spec, t.Workload.Name) {
+			return errors.Join(trying(usage("the dataset file %s is not the one that the study has measured with", s.datasetPath(t.Workload)), "the old file, or a new study"), db.Close())
+		}
 	}
-	return w.tune(ctx, s, sitting{path: path, dataset: rows, acceptEngine: o.acceptEngine})
+	return w.tune(ctx, s, sitting{path: path, traffic: traffic, acceptEngine: o.acceptEngine})
 }
 
 // reopen reads the study, under a new spec or budget if asked.
@@ -136,6 +139,12 @@ func (o resumeOptions) revise(ctx context.Context, w *world, db *store.DB, study
 		if changed = len(diff) > 0; changed {
 			fmt.Fprintf(w.out, "The spec has changed:\n  %s\n", strings.Join(diff, "\n  "))
 			study.Spec, study.Source, study.Budget = now.Text, now.Source, now.Budget
+			if !reflect.DeepEqual(old.Plan.Models, now.Plan.Models) || !slices.Equal(old.Models, now.Models) {
+				if in.Models, _, err = w.readModels(now, in.Folder); err != nil {
+					return nil, err
+				}
+				study.Inputs = in.encode()
+			}
 		}
 	}
 	if o.trials > 0 {
@@ -165,13 +174,22 @@ func (o resumeOptions) runOn(ctx context.Context, db *store.DB, study *tuner.Stu
 	return nil
 }
 
+// identities are what the workloads of a spec ask, their files left out.
+func identities(s *studyfile.Spec) []string {
+	var all []string
+	for _, t := range s.Traffic {
+		all = append(all, t.Name+" "+t.Identity(""))
+	}
+	return all
+}
+
 // permit refuses what would make earlier trials incomparable, and a changed space that nobody has accepted.
 func (o resumeOptions) permit(old, now *studyfile.Spec, diff []string) error {
 	if len(diff) == 0 {
 		return nil
 	}
 	shown := "\n  " + strings.Join(diff, "\n  ")
-	if old.Workload.Identity("") != now.Workload.Identity("") || old.Goal.String() != now.Goal.String() || old.Seed != now.Seed {
+	if !slices.Equal(identities(old), identities(now)) || old.Goal.String() != now.Goal.String() || old.Seed != now.Seed {
 		return trying(usage("the new spec asks another question, so earlier trials could not be compared:%s", shown), "a new study: autotune run %s --study NEW.db", now.Source)
 	}
 	if !slices.Equal(old.StartFrom, now.StartFrom) {

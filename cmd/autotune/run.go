@@ -60,7 +60,7 @@ func runRun(ctx context.Context, w *world, path string, o runOptions) error {
 	if in.Rehearse = o.rehearse; o.rehearse {
 		in.Noise = o.noise
 	}
-	a, err := assemble(spec, in)
+	a, err := w.assembleNew(ctx, spec, in)
 	if err != nil {
 		return err
 	}
@@ -73,11 +73,11 @@ func runRun(ctx context.Context, w *world, path string, o runOptions) error {
 	if missing := a.missingPrograms(); len(missing) > 0 && !o.rehearse {
 		return trying(usage("%s", strings.Join(missing, "\n")), "the program's path in the spec, or --rehearse to run without it")
 	}
-	rows, err := w.readDataset(a)
+	traffic, err := w.readTraffic(a)
 	if err != nil {
 		return err
 	}
-	a.inputs.FileHash = rows.hash
+	a.inputs.hashFiles(traffic)
 	if err := a.readEarlier(ctx); err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func runRun(ctx context.Context, w *world, path string, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	return w.tune(ctx, s, sitting{path: o.study, dataset: rows})
+	return w.tune(ctx, s, sitting{path: o.study, traffic: traffic})
 }
 
 func (w *world) newStudy(a *assembly) tuner.Study {

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -29,7 +30,9 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("EXAMPLES", examples)
+			e.Setenv("DOCS", filepath.Join(examples, "..", "docs"))
 			e.Setenv("HOME", e.WorkDir)
+			e.Setenv("PORT", strconv.Itoa(freePort(t)))
 			return nil
 		},
 		RequireExplicitExec: true,

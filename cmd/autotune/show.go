@@ -18,11 +18,13 @@ import (
 	"autotune/space"
 	"autotune/tuner"
 	"autotune/tuner/metric"
+	"autotune/tuner/report"
 )
 
 type showOptions struct {
 	json        bool
 	definitions bool
+	markdown    bool
 	recompute   bool
 }
 
@@ -32,12 +34,16 @@ func newShow(w *world) *cobra.Command {
 		Use: "show STUDY [TRIAL] | show --definitions", Short: "Show every trial of a study, or all that is known of one",
 		Long: `Without a number, a line for each trial. With one: its flags, command, phases, what the engine reported, every metric, why it was proposed,
 what the model predicted before it was measured, or why it failed.
---definitions prints what each metric means and its formula. --recompute computes the metrics again from the stored requests.
+--definitions prints what each metric means and its formula (--markdown: as docs/metrics.md has them). --recompute computes every figure again from the
+stored requests and compares it with the stored one: exit status 1 when one differs. With --json: a list of objects of workload, repeat, requests, equal, further
+(figures that were not stored), expected (true: the stored ones are what the whole of a run that was cut short would have come to), differences (metric, stored,
+recomputed), metrics.
 
-With --json: an object, or a list of objects, of number, origin, kind, engine, point (parameter to value, null is default), value, unit, metrics, phase, reason,
+With --json: an object, or a list of objects, of number, origin, kind, engine, point (parameter to value, null is default), value, unit, metrics, also (metrics of
+further workloads by name), probes (metrics at other rates), gauges (columns of what the server said of itself), phase, reason,
 signature, evidence, hint, rule, share, warnings, argv, env, engine_version, facts, resolved, log, why, proposal (kind, p_run, gain, predicted: by metric its
 median, low and high ends of the interval, measured, inside), command, started, ended, stale, outside, foreign. These keys stay.` +
-			exitStatuses(statusDone, statusFailed, statusUsage),
+			exitStatuses(statusDone, statusFailed+", or a stored figure is not that of its requests", statusUsage),
 		Example: "  autotune show glm.db\n  autotune show glm.db 17\n  autotune show --definitions",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if o.definitions && len(args) == 0 || len(args) == 1 || len(args) == 2 {
@@ -46,7 +52,11 @@ median, low and high ends of the interval, measured, inside), command, started, 
 			return trying(usage("show takes a study file and, if you like, a trial's number"), "autotune show --help")
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.definitions {
+			switch {
+			case o.definitions && o.markdown:
+				_, err := io.WriteString(w.out, metric.Markdown())
+				return err
+			case o.definitions:
 				return printDefinitions(w.out, o.json)
 			}
 			return runShow(cmd.Context(), w, args, o)
@@ -55,6 +65,7 @@ median, low and high ends of the interval, measured, inside), command, started, 
 	f := cmd.Flags()
 	f.BoolVar(&o.json, "json", false, "print the result as JSON")
 	f.BoolVar(&o.definitions, "definitions", false, "print what each metric means")
+	f.BoolVar(&o.markdown, "markdown", false, "with --definitions: print them as a Markdown page")
 	f.BoolVar(&o.recompute, "recompute", false, "compute the metrics again from the stored requests")
 	return cmd
 }
@@ -65,21 +76,13 @@ func printDefinitions(out io.Writer, asJSON bool) error {
 	}
 	var b strings.Builder
 	for _, d := range metric.Definitions() {
-		fmt.Fprintf(&b, "%s [%s]\n  %s\n", definedNames(d), d.Unit, d.Help)
+		fmt.Fprintf(&b, "%s [%s]\n  %s\n", strings.Join(d.Names(), ", "), d.Unit, d.Help)
 		if d.Formula != "" {
 			fmt.Fprintf(&b, "  = %s\n", d.Formula)
 		}
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
-}
-
-// definedNames are the names that a definition stands for.
-func definedNames(d metric.Definition) string {
-	if !d.Statistics {
-		return d.Name
-	}
-	return strings.Join(metric.Statistics, "_"+d.Name+", ") + "_" + d.Name
 }
 
 func runShow(ctx context.Context, w *world, args []string, o showOptions) (err error) {
@@ -120,38 +123,42 @@ func (o *opened) numbered(number int) (tuner.Trial, error) {
 
 // trialView is a trial for scripts. Its JSON keys are documented and stay.
 type trialView struct {
-	Number    int                    `json:"number"`
-	Origin    tuner.Origin           `json:"origin"`
-	Kind      tuner.Kind             `json:"kind"`
-	Engine    string                 `json:"engine"`
-	Point     map[string]space.Value `json:"point"`
-	Value     *float64               `json:"value"`
-	Unit      string                 `json:"unit"`
-	Feasible  bool                   `json:"feasible"`
-	Metrics   map[string]float64     `json:"metrics,omitempty"`
-	Clock     metric.Clock           `json:"clock,omitempty"`
-	Phase     tuner.Phase            `json:"phase,omitempty"`
-	Reason    tuner.Reason           `json:"reason,omitempty"`
-	Signature string                 `json:"signature,omitempty"`
-	Evidence  string                 `json:"evidence,omitempty"`
-	Hint      string                 `json:"hint,omitempty"`
-	Rule      string                 `json:"rule,omitempty"`
-	Share     float64                `json:"share,omitempty"` // of the run that was seen before it was, or would have been, cut short
-	Warnings  []string               `json:"warnings,omitempty"`
-	Argv      []string               `json:"argv,omitempty"`
-	Env       []string               `json:"env,omitempty"`
-	Version   string                 `json:"engine_version,omitempty"`
-	Facts     map[string]string      `json:"facts,omitempty"`
-	Resolved  json.RawMessage        `json:"resolved,omitempty"`
-	Log       string                 `json:"log,omitempty"`
-	Why       string                 `json:"why,omitempty"`
-	Proposal  proposalView           `json:"proposal"`
-	Command   string                 `json:"command,omitempty"`
-	Started   time.Time              `json:"started"`
-	Ended     *time.Time             `json:"ended"`
-	Stale     bool                   `json:"stale"`
-	Outside   bool                   `json:"outside"`
-	Foreign   bool                   `json:"foreign"`
+	Number   int                    `json:"number"`
+	Origin   tuner.Origin           `json:"origin"`
+	Kind     tuner.Kind             `json:"kind"`
+	Engine   string                 `json:"engine"`
+	Point    map[string]space.Value `json:"point"`
+	Value    *float64               `json:"value"`
+	Unit     string                 `json:"unit"`
+	Feasible bool                   `json:"feasible"`
+	Metrics  map[string]float64     `json:"metrics,omitempty"`
+	Clock    metric.Clock           `json:"clock,omitempty"`
+	Gauges   *metric.Gauges         `json:"gauges,omitempty"` // what the server said of itself, about once a second
+	Probes   []map[string]float64   `json:"probes,omitempty"` // metrics of the other rates that a search for the highest has tried
+	// Also are the metrics of the study's further workloads, by the workload's name.
+	Also      map[string]map[string]float64 `json:"also,omitempty"`
+	Phase     tuner.Phase                   `json:"phase,omitempty"`
+	Reason    tuner.Reason                  `json:"reason,omitempty"`
+	Signature string                        `json:"signature,omitempty"`
+	Evidence  string                        `json:"evidence,omitempty"`
+	Hint      string                        `json:"hint,omitempty"`
+	Rule      string                        `json:"rule,omitempty"`
+	Share     float64                       `json:"share,omitempty"` // of the run that was seen before it was, or would have been, cut short
+	Warnings  []string                      `json:"warnings,omitempty"`
+	Argv      []string                      `json:"argv,omitempty"`
+	Env       []string                      `json:"env,omitempty"`
+	Version   string                        `json:"engine_version,omitempty"`
+	Facts     map[string]string             `json:"facts,omitempty"`
+	Resolved  json.RawMessage               `json:"resolved,omitempty"`
+	Log       string                        `json:"log,omitempty"`
+	Why       string                        `json:"why,omitempty"`
+	Proposal  proposalView                  `json:"proposal"`
+	Command   string                        `json:"command,omitempty"`
+	Started   time.Time                     `json:"started"`
+	Ended     *time.Time                    `json:"ended"`
+	Stale     bool                          `json:"stale"`
+	Outside   bool                          `json:"outside"`
+	Foreign   bool                          `json:"foreign"`
 }
 
 func (o *opened) view(t tuner.Trial) trialView {
@@ -159,12 +166,23 @@ func (o *opened) view(t tuner.Trial) trialView {
 	v := trialView{Number: t.Number, Origin: t.Origin, Kind: c.Kind, Engine: t.Point.Engine(), Point: t.Point.Map(), Unit: metric.Unit(o.problem.Goal.Metric),
 		Feasible: o.problem.Goal.Feasible(t), Phase: c.Phase, Reason: c.Reason, Signature: c.Signature, Evidence: c.Evidence, Hint: c.Hint, Rule: c.Rule, Share: c.Share,
 		Warnings: c.Warnings, Argv: c.Run.Argv, Env: c.Run.Env, Version: c.Run.EngineVersion, Facts: c.Run.Facts, Resolved: c.Run.Resolved, Log: c.Run.Log,
-		Why: t.Proposal.Why, Proposal: viewProposal(t), Started: t.Started, Stale: t.Stale, Outside: t.Outside, Foreign: t.Foreign}
+		Why: t.Proposal.Why, Proposal: viewProposal(o.problem.Goal, t), Started: t.Started, Stale: t.Stale, Outside: t.Outside, Foreign: t.Foreign}
 	if value, ok := o.problem.Goal.Value(c.Measured); ok {
 		v.Value = &value
 	}
-	if c.Measured != nil {
-		v.Metrics, v.Clock = c.Measured.Metrics, c.Measured.Clock
+	for i, m := range c.Measured.All() {
+		if i == 0 {
+			v.Metrics, v.Clock, v.Gauges = m.Metrics, m.Clock, m.Gauges
+			continue
+		}
+		if isProbe(m) {
+			v.Probes = append(v.Probes, m.Metrics)
+			continue
+		}
+		if v.Also == nil {
+			v.Also = map[string]map[string]float64{}
+		}
+		v.Also[m.Workload] = m.Metrics
 	}
 	if !t.Point.IsZero() && !t.Outside {
 		v.Command = deploy.Shell(o.export(t.Point))
@@ -244,12 +262,17 @@ func (o *opened) describe(t tuner.Trial) string {
 	for _, name := range slices.Sorted(maps.Keys(c.Run.Facts)) {
 		fmt.Fprintf(&b, "Fact      %s = %s\n", name, c.Run.Facts[name])
 	}
-	if c.Measured != nil {
-		fmt.Fprintf(&b, "Workload  %s, %s time, asked %s, sent %s\n", c.Measured.Workload, c.Measured.Clock, clip(c.Measured.Identity, 16), clip(c.Measured.Sent, 16))
-		if c.Measured.Share < 1 && c.Share > 0 {
+	for i, m := range c.Measured.All() {
+		if isProbe(m) && i > 0 {
+			fmt.Fprintf(&b, "Probe     %s\n", o.probe(m))
+			continue
+		}
+		fmt.Fprintf(&b, "Workload  %s%s, %s time, asked %s, sent %s\n", m.Workload, guarding(o.problem.Goal, m), m.Clock, clip(m.Identity, 16), clip(m.Sent, 16))
+		if m.Share < 1 && c.Share > 0 {
 			fmt.Fprintf(&b, "Expected  what the whole run would have come to, by its first %.0f %%; --recompute shows what had come\n", 100*c.Share)
 		}
-		writeMetrics(&b, c.Measured.Metrics)
+		writeMetrics(&b, m.Metrics)
+		writeGauges(&b, m.Gauges)
 	}
 	if !t.Point.IsZero() && !t.Outside {
 		fmt.Fprintf(&b, "Command\n%s\n", strings.TrimRight(deploy.Shell(o.export(t.Point)), "\n"))
@@ -257,30 +280,49 @@ func (o *opened) describe(t tuner.Trial) string {
 	return b.String()
 }
 
+// isProbe tells whether a measurement is one of a search for a rate.
+func isProbe(m *tuner.Measurement) bool {
+	_, ok := m.Metrics[metric.RequestRate]
+	return ok
+}
+
+// probe says what came of a rate that is not the one that counts.
+func (o *opened) probe(m *tuner.Measurement) string {
+	s := metric.Format(metric.RequestRate, m.Metrics[metric.RequestRate]) + ": "
+	switch broken := report.Misses(o.problem.Goal, m); {
+	case len(broken) > 0:
+		return s + "breaks " + strings.Join(broken, ", ")
+	case m.Metrics["success_rate"] < o.spec.Gate:
+		return s + "only " + metric.Format("success_rate", m.Metrics["success_rate"]) + " succeeded"
+	default:
+		return s + "holds"
+	}
+}
+
+// guarding marks a guard.
+func guarding(g tuner.Goal, m *tuner.Measurement) string {
+	if g.Guarded(m.Workload) {
+		return " (guard)"
+	}
+	return ""
+}
+
 func writeMetrics(b *strings.Builder, metrics map[string]float64) {
 	for _, d := range metric.Definitions() {
-		if v, ok := metrics[d.Name]; ok {
-			fmt.Fprintf(b, "  %-34s %s\n", d.Name, metric.Format(d.Name, v))
+		for _, name := range d.Names() {
+			if v, ok := metrics[name]; ok {
+				fmt.Fprintf(b, "  %-34s %s\n", name, metric.Format(name, v))
+			}
 		}
 	}
 }
 
-// recompute computes a trial's metrics again from its stored requests.
-func (o *opened) recompute(ctx context.Context, out io.Writer, t tuner.Trial, asJSON bool) error {
-	records, err := o.db.Records(ctx, t.Number)
-	if err != nil {
-		return err
+// writeGauges says in short what the server said of itself.
+func writeGauges(b *strings.Builder, g *metric.Gauges) {
+	if g == nil || len(g.At) == 0 {
+		return
 	}
-	if records == nil {
-		return usage("trial %d has no stored requests", t.Number)
-	}
-	metrics := metric.Compute(records, o.spec.GPUs)
-	if asJSON {
-		return printJSON(out, metrics)
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "Trial %d, computed again from %d requests\n", t.Number, len(records))
-	writeMetrics(&b, metrics)
-	_, err = io.WriteString(out, b.String())
-	return err
+	n := len(g.At) - 1
+	fmt.Fprintf(b, "Server    by its own gauges, %d looks: running %.0f on average (at most %.0f), queued %.0f (%.0f), KV cache %.0f %% used (%.0f %%), %.0f preemptions, %.0f prompt tokens from the prefix cache\n",
+		n+1, metric.Mean(g.Running), metric.Most(g.Running), metric.Mean(g.Waiting), metric.Most(g.Waiting), 100*metric.Mean(g.KVUse), 100*metric.Most(g.KVUse), g.Preempted[n], g.PrefixHits[n])
 }

@@ -7,46 +7,17 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"autotune/runner/load"
+	"autotune/runner"
 	"autotune/search"
 	"autotune/store"
 	"autotune/tuner"
 	"autotune/tuner/report"
-	"autotune/tuner/workload"
 )
-
-// dataset is the workload's file, read once.
-type dataset struct {
-	rows     []workload.Row
-	hash     string
-	requests []workload.Request // in the place of rows, when a rehearsal has no file
-}
-
-// readDataset reads the workload's file. A rehearsal without the file goes by the published statistics of its lengths, and says so.
-func (w *world) readDataset(a *assembly) (dataset, error) {
-	path := a.datasetPath()
-	if path == "" {
-		return dataset{}, nil
-	}
-	if warning := datasetWarning(a); warning != "" {
-		if a.inputs.Rehearse {
-			fmt.Fprintf(w.out, "The dataset file %s is missing: this rehearsal uses the published statistics of its lengths.\n", path)
-			requests, err := a.spec.Workload.ExpandLengths(workload.ShareGPTMeanInput, workload.ShareGPTMeanOutput)
-			return dataset{requests: requests}, err
-		}
-		return dataset{}, trying(usage("%s", warning), "download the file, correct the workload's path, or rehearse with --rehearse")
-	}
-	rows, hash, err := load.LoadShareGPT(path)
-	if err != nil {
-		return dataset{}, &exitError{code: exitUsage, err: err}
-	}
-	return dataset{rows: rows, hash: hash}, nil
-}
 
 // sitting is one call of run or resume.
 type sitting struct {
 	path         string
-	dataset      dataset
+	traffic      []runner.Traffic
 	acceptEngine bool
 }
 
@@ -133,8 +104,9 @@ func (w *world) conclude(ctx context.Context, s *opened, at sitting, end tuner.E
 	if len(ranked) > 0 {
 		v.Best, v.Value = &ranked[0].Trial.Number, ranked[0].Value
 		if ref, ok := tuner.Reference(s.problem, s.history); ok {
-			gain := s.problem.Goal.Gain(ranked[0].Value, ref.Value)
-			v.Gain = &gain
+			if gain, ok := s.problem.Goal.GainOver(ranked[0].Value, ref.Value); ok {
+				v.Gain = &gain
+			}
 		}
 	}
 	if text, err := json.Marshal(v); err != nil {

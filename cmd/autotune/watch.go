@@ -130,6 +130,11 @@ func ending(p tuner.Progress) string {
 		if broken := strings.Join(report.Misses(p.Problem.Goal, o.Measured), ", "); broken != "" {
 			s += ", breaks " + broken
 		}
+		for _, name := range p.Problem.Goal.Guards {
+			if o.Measured.Of(name) == nil {
+				s += fmt.Sprintf(", too far behind to be measured on %s", name)
+			}
+		}
 		if o.Share > 0 {
 			s += fmt.Sprintf(", would have been cut short after %.0f %%", 100*o.Share)
 		}

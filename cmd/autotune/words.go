@@ -58,5 +58,9 @@ func gainText(p tuner.Problem, h tuner.History, value float64) string {
 	if !ok {
 		return ""
 	}
-	return fmt.Sprintf(", %s over the baseline of %s", percent(p.Goal.Gain(value, ref.Value)), ref.Trial.Point.Engine())
+	gain, ok := p.Goal.GainOver(value, ref.Value)
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf(", %s over the baseline of %s", percent(gain), ref.Trial.Point.Engine())
 }

@@ -12,19 +12,20 @@ import (
 
 // world is everything outside that the commands touch: this file alone reads it from the operating system.
 type world struct {
-	args     []string
-	in       *os.File
-	out      io.Writer
-	err      io.Writer
-	getenv   func(string) string
-	environ  []string
-	terminal bool       // out is a terminal that can be redrawn
-	width    func() int // of the terminal, in columns
-	exe      string     // this program's own file
-	host     string
-	now      func() time.Time
-	signals  func() (received <-chan os.Signal, stop func())
-	exit     func(code int) // at once, when asked to stop twice
+	args        []string
+	in          *os.File
+	out         io.Writer
+	err         io.Writer
+	getenv      func(string) string
+	environ     []string
+	terminal    bool       // out is a terminal that can be redrawn
+	width       func() int // of the terminal, in columns
+	errTerminal bool       // err is one
+	exe         string     // this program's own file
+	host        string
+	now         func() time.Time
+	signals     func() (received <-chan os.Signal, stop func())
+	exit        func(code int) // at once, when asked to stop twice
 }
 
 func systemWorld() *world {
@@ -41,7 +42,8 @@ func systemWorld() *world {
 	return &world{
 		args: os.Args[1:], in: os.Stdin, out: &output{Writer: os.Stdout}, err: &output{Writer: os.Stderr},
 		getenv: os.Getenv, environ: os.Environ(),
-		terminal: term.IsTerminal(fd) && os.Getenv("TERM") != "dumb",
+		terminal:    term.IsTerminal(fd) && os.Getenv("TERM") != "dumb",
+		errTerminal: term.IsTerminal(int(os.Stderr.Fd())) && os.Getenv("TERM") != "dumb",
 		width: func() int {
 			if w, _, err := term.GetSize(fd); err == nil && w > 0 {
 				return w

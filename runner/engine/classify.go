@@ -72,6 +72,11 @@ type hit struct {
 	strong    bool
 }
 
+// echo tells whether the line only says that another process failed.
+func (h hit) echo() bool {
+	return h.signature.Echo || h.signature.ID == "sgl_capture_other" && strings.Contains(h.line.text, "gloo")
+}
+
 // condemned tells whether the lines say that a running server will not serve on. Words of failure in a log record that is no error do not.
 func condemned(hits []hit) bool {
 	return slices.ContainsFunc(hits, func(h hit) bool { return h.strong && h.signature.Fatal })
@@ -84,8 +89,8 @@ const nearby = 80
 // counts when nothing else is known, and a log record that is no error when there is no error.
 func first(hits []hit, wasKilled bool) *hit {
 	rounds := []func(hit) bool{
-		func(h hit) bool { return h.strong && !h.signature.Echo },
-		func(h hit) bool { return !h.signature.Echo && !h.signature.Fatal },
+		func(h hit) bool { return h.strong && !h.echo() },
+		func(h hit) bool { return !h.echo() && !h.signature.Fatal },
 		func(h hit) bool { return h.strong },
 		func(hit) bool { return true },
 	}
@@ -126,6 +131,7 @@ type engineLog struct {
 	phases   []phaseChange
 	phase    tuner.Phase // the last one
 	readyAt  int         // index of the line that says so, -1: none
+	aliveAt  int         // 1 + the last line of a living engine, once it has been asked for
 }
 
 type phaseChange struct {
@@ -197,7 +203,7 @@ func (log *engineLog) match(at int, raw string, candidates []int) {
 		}
 		for _, id := range candidates {
 			s := signatures().signatures[id]
-			if s.Engine == "bench" && log.evidence.Engine != "" && log.evidence.Engine != "bench" || !s.matches(line.text) {
+			if s.Engine == "bench" && log.evidence.Engine != "" && log.evidence.Engine != "bench" || !s.matches(line.text) || !log.inFrame(at, s.frame) {
 				continue
 			}
 			log.hits = append(log.hits, hit{at: at, line: line, signature: s, strong: line.strong()})

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -84,6 +85,8 @@ var frames = []frame{
 	{"capture_model", tuner.PhaseCapture},
 	{"_capture_cudagraphs", tuner.PhaseCapture},
 	{"compile_or_warm_up_model", tuner.PhaseCapture},
+	{"_warm_up_model", tuner.PhaseCapture},
+	{"_dummy_sampler_run", tuner.PhaseCapture},
 	{"cuda_graph_runner", tuner.PhaseCapture},
 	{"init_device_graphs", tuner.PhaseCapture},
 	{"init_cuda_graphs", tuner.PhaseCapture},
@@ -120,6 +123,19 @@ func (log *engineLog) framePhase(at int) tuner.Phase {
 		return ""
 	}
 	return frames[best].phase
+}
+
+// inFrame tells whether the traceback that the line ends has a frame that a pattern matches; no pattern, no condition.
+func (log *engineLog) inFrame(at int, pattern *regexp.Regexp) bool {
+	if pattern == nil {
+		return true
+	}
+	found := false
+	log.above(at, deepTraceback, func(l logLine) bool {
+		found = strings.HasPrefix(l.text, `  File "`) && pattern.MatchString(l.text)
+		return !found && !strings.Contains(l.text, tracebackHead)
+	})
+	return found
 }
 
 // phaseAt is the phase that the log had reached at a line.

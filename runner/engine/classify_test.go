@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -112,7 +113,7 @@ func TestSamples(t *testing.T) {
 			if engine != "vllm" && engine != "sglang" {
 				engine = ""
 			}
-			for _, lines := range [][]string{{sample}, noisy(engine, sample, i)} {
+			for _, lines := range [][]string{strings.Split(sample, "\n"), noisy(engine, sample, i)} {
 				f := Classify(Evidence{Engine: engine, ExitCode: 1, Lines: lines})
 				if !s.cause() {
 					if f.Signature == s.ID {
@@ -143,16 +144,20 @@ func noisy(engine, line string, n int) []string {
 	if strings.HasPrefix(line, "[") || strings.HasPrefix(line, "(") || strings.HasPrefix(line, "ERROR") || strings.HasPrefix(line, "CRITICAL") || strings.HasPrefix(line, "NCCL") {
 		around[0] = ""
 	}
-	return []string{
+	said := strings.Split(line, "\n")
+	for i := range said {
+		said[i] = around[0] + said[i]
+	}
+	return slices.Concat([]string{
 		"INFO 06-19 23:05:35 [__init__.py:244] Automatically detected platform cuda.",
 		"WARNING 12-02 06:37:15 [system_utils.py:255] Found ulimit of 20000 and failed to automatically increase. This can cause fd limit errors like `OSError: [Errno 24] Too many open files`.",
 		"/usr/lib/python3/torch/cuda/__init__.py:1170: UserWarning: CUDA initialization: CUDA unknown error - this may be due to an incorrectly set up environment",
 		"Fetching 3 files:   0%|          | 0/3 [00:00<?, ?it/s]\rFetching 3 files: 100%|##########| 3/3 [00:00<00:00, 9.2it/s]",
-		around[0] + line,
+	}, said, []string{
 		around[1],
 		"[rank0]:[W1122 10:00:00.5 ProcessGroupNCCL.cpp:1250] Warning: WARNING: process group has NOT been destroyed before we destruct ProcessGroupNCCL.",
 		"/usr/lib/python3.11/multiprocessing/resource_tracker.py:254: UserWarning: resource_tracker: There appear to be 1 leaked shared_memory objects to clean up at shutdown",
-	}
+	})
 }
 
 var _ = fmt.Sprint

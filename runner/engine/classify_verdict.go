@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"autotune/tuner"
@@ -22,6 +24,10 @@ func (log *engineLog) finding(h *hit) Finding {
 		f.Reason, f.Retry = tuner.ReasonTransient, true
 		f.Hint = "Another rank failed and this one noticed."
 	}
+	if s.ID == "vllm_free_mem_low" && aboutAllFree(text) {
+		f.Reason, f.Retry = tuner.ReasonMemory, false
+		f.Hint = "Nearly all of the GPU was free: the share that is asked for is more than a GPU with its driver's own part ever has free."
+	}
 	moves := slices.Clone(s.Moves)
 	for _, d := range s.Details {
 		if hint := d.expand(text, d.Hint); hint != "" {
@@ -38,6 +44,20 @@ func (log *engineLog) finding(h *hit) Finding {
 	}
 	f.Moves = log.known(moves)
 	return log.blame(f, s, text)
+}
+
+// freeOfTotal are the figures of a GPU's memory in vLLM's complaint that too little is free.
+var freeOfTotal = regexp.MustCompile(`\(([0-9.]+)/([0-9.]+) GiB\)`)
+
+// aboutAllFree tells whether the GPU was free but for a part that its driver and the process itself hold.
+func aboutAllFree(text string) bool {
+	m := freeOfTotal.FindStringSubmatch(text)
+	if m == nil {
+		return false
+	}
+	free, _ := strconv.ParseFloat(m[1], 64)
+	total, _ := strconv.ParseFloat(m[2], 64)
+	return free >= 0.97*total
 }
 
 // shorten keeps evidence to what a person reads.

@@ -41,6 +41,9 @@ func (d *Definition) Command(l Launch) (argv, additions []string) {
 // Plain is the argv that a person would deploy: the launch without any addition of ours.
 func (d *Definition) Plain(l Launch) []string { return append(d.prefix(l), d.Render(l.Settings)...) }
 
+// modelByFlag is vLLM's server as a module: it takes a model without its flag for no model at all, and serves its default.
+const modelByFlag = "vllm.entrypoints.openai.api_server"
+
 // prefix is the executable and the model.
 func (d *Definition) prefix(l Launch) []string {
 	argv := slices.Clone(l.Executable)
@@ -50,7 +53,7 @@ func (d *Definition) prefix(l Launch) []string {
 	switch {
 	case l.Model == "":
 		return argv
-	case d.PositionalModel:
+	case d.PositionalModel && !slices.Contains(argv, modelByFlag):
 		return append(argv, l.Model)
 	default:
 		return append(argv, "--"+d.ModelFlag+"="+l.Model)

@@ -39,7 +39,9 @@ type Definition struct {
 	additions     func(Launch) []string
 	rules         func(ruleContext) ([]space.Constraint, []space.Rewrite)
 	warnings      []warning
+	propose       func(Checkpoint, Host) Proposal
 	resolved      map[string]func(Host) (space.Value, bool)
+	unfollowed    []string // flags that the memory planner does not follow, by full name
 	flags         []Flag
 	bySpelling    map[string]int // every exact spelling, dashes included
 	withoutDashes map[string]int
@@ -62,6 +64,7 @@ type Model struct {
 // index makes the lookup tables; enrich adds what the table does not hold, by name.
 func (d *Definition) index(enrich map[string]func(*Flag)) *Definition {
 	d.bySpelling, d.withoutDashes = map[string]int{}, map[string]int{}
+	d.unfollowed = d.listUnplanned()
 	for i := range d.flags {
 		f := &d.flags[i]
 		if e := enrich[f.Name]; e != nil {

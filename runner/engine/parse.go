@@ -16,6 +16,7 @@ type UsageError struct {
 	Problem string // unrecognized arguments: --x
 	Flag    string // the long name of the flag that is at fault; empty when none is
 	Usage   string // what the parser prints in front of the error; may have several lines
+	At      int    // which of the arguments is at fault, from 0; -1 when something is missing
 }
 
 func (e *UsageError) Error() string { return e.Program + ": error: " + e.Problem }
@@ -26,7 +27,7 @@ func (d *Definition) Parse(args []string) (model string, settings []Setting, err
 	model, settings, rest, err := d.ParseKnown(args)
 	if err == nil && len(rest) > 0 {
 		first, _, _ := strings.Cut(rest[0], "=")
-		err = &UsageError{d.Entry, "unrecognized arguments: " + strings.Join(rest, " "), bare(first), d.EntryUsage}
+		err = &UsageError{Program: d.Entry, Problem: "unrecognized arguments: " + strings.Join(rest, " "), Flag: bare(first), Usage: d.EntryUsage}
 	}
 	if err != nil {
 		return "", nil, err
@@ -37,54 +38,92 @@ func (d *Definition) Parse(args []string) (model string, settings []Setting, err
 // ParseKnown is Parse for a command line that may hold flags which the catalog does not know: they are returned as they stand, in order,
 // and a word that follows one of them may be its value.
 func (d *Definition) ParseKnown(args []string) (model string, settings []Setting, rest []string, err error) {
-	p := &parser{d: d, args: args}
+	r, err := d.read(args, false)
+	if err != nil {
+		return "", nil, nil, err
+	}
+	if r.Model.Text == "" && !d.PositionalModel {
+		return "", nil, nil, &UsageError{d.Program, "the following arguments are required: --model-path/--model", d.ModelFlag, d.Usage, -1}
+	}
+	for _, o := range r.Given {
+		i := slices.IndexFunc(settings, func(s Setting) bool { return s.Flag == o.Flag })
+		if i < 0 {
+			settings = append(settings, o.Setting)
+		} else {
+			settings[i].Value = o.Value
+		}
+	}
+	for _, w := range r.Rest {
+		rest = append(rest, w.Text)
+	}
+	return r.Model.Text, settings, rest, nil
+}
+
+// Reading is a command line with what stands where in it.
+type Reading struct {
+	Model Argument // the last that is named; its Text is empty where none is
+	Given []Given  // each flag as often as it is given, in order
+	Rest  []Argument
+}
+
+// Argument is a word of a command line.
+type Argument struct {
+	At   int // from 0
+	Text string
+}
+
+// Given is a flag that was given: At is the place of its word, Spelling how it was written.
+type Given struct {
+	Setting
+	At       int
+	Spelling string
+}
+
+// Read is ParseKnown for those who must say where each flag stands. A command line without a model is no error here, and a flag that could be short for
+// several of the catalog's is one that the catalog does not know: an older release may have had it.
+func (d *Definition) Read(args []string) (Reading, error) { return d.read(args, true) }
+
+func (d *Definition) read(args []string, tolerant bool) (Reading, error) {
+	p := &parser{d: d, args: args, all: len(args), tolerant: tolerant}
 	if len(args) > 0 && slices.Contains(d.Subcommands, args[0]) {
 		p.args = args[1:]
 	}
-	if err := p.run(); err != nil {
-		return "", nil, nil, err
-	}
-	if p.model == "" && !d.PositionalModel {
-		return "", nil, nil, &UsageError{d.Program, "the following arguments are required: --model-path/--model", d.ModelFlag, d.Usage}
-	}
-	return p.model, p.seen, p.extras, nil
+	err := p.run()
+	return p.read, err
 }
 
 type parser struct {
-	d      *Definition
-	args   []string
-	model  string
-	seen   []Setting
-	extras []string // what nobody knows, in order
+	d        *Definition
+	args     []string // what is still to be read
+	all      int      // how many there were
+	at       int      // of the word that is being read
+	spelling string
+	tolerant bool // of abbreviations that could mean several flags
+	read     Reading
 }
 
-// set records a setting; the last one of a flag counts.
+// set records a setting.
 func (p *parser) set(flag string, v space.Value) {
 	if flag == p.d.ModelFlag {
-		p.model = v.String()
+		p.read.Model = Argument{p.at, v.String()}
 		return
 	}
-	i := slices.IndexFunc(p.seen, func(s Setting) bool { return s.Flag == flag })
-	if i < 0 {
-		p.seen = append(p.seen, Setting{flag, v})
-	} else {
-		p.seen[i].Value = v
-	}
+	p.read.Given = append(p.read.Given, Given{Setting{flag, v}, p.at, p.spelling})
 }
 
 func (p *parser) run() error {
 	positionalOnly := false
 	for len(p.args) > 0 {
 		word := p.args[0]
-		p.args = p.args[1:]
+		p.at, p.args = p.all-len(p.args), p.args[1:]
 		switch {
 		case word == "--" && !positionalOnly:
 			positionalOnly = true
 		case positionalOnly || !p.looksLikeFlag(word):
-			if p.d.PositionalModel && p.model == "" {
-				p.model = word
+			if p.d.PositionalModel && p.read.Model.Text == "" {
+				p.read.Model = Argument{p.at, word}
 			} else {
-				p.extras = append(p.extras, word)
+				p.read.Rest = append(p.read.Rest, Argument{p.at, word})
 			}
 		default:
 			if err := p.flag(word); err != nil {
@@ -117,12 +156,14 @@ func (p *parser) flag(word string) error {
 	if err != nil {
 		return err
 	}
+	p.spelling = head
 	switch {
 	case f == nil:
-		p.extras = append(p.extras, word)
+		p.read.Rest = append(p.read.Rest, Argument{p.at, word})
 		return nil
 	case f.short(word) != "":
 		stem := len(f.short(word))
+		p.spelling = word[:stem]
 		inline, hasInline = strings.TrimPrefix(word[stem:], "="), len(word) > stem
 	case f.IsSwitch() && hasInline:
 		return p.fail(f, fmt.Sprintf("ignored explicit argument %s", quote(inline)))
@@ -233,14 +274,14 @@ func (p *parser) byPrefix(name, word string) (*Flag, bool, error) {
 		}
 	}
 	sort.Strings(matches)
-	switch len(matches) {
-	case 0:
+	switch {
+	case len(matches) == 0 || len(matches) > 1 && p.tolerant:
 		return nil, false, nil
-	case 1:
+	case len(matches) == 1:
 		i := p.d.bySpelling[matches[0]]
 		return &p.d.flags[i], matches[0] == "--no-"+p.d.flags[i].Name, nil
 	default:
-		return nil, false, &UsageError{p.d.Program, fmt.Sprintf("ambiguous option: %s could match %s", word, strings.Join(matches, ", ")), bare(name), p.d.Usage}
+		return nil, false, &UsageError{p.d.Program, fmt.Sprintf("ambiguous option: %s could match %s", word, strings.Join(matches, ", ")), bare(name), p.d.Usage, p.at}
 	}
 }
 
@@ -249,5 +290,5 @@ func (p *parser) fail(f *Flag, problem string) error {
 	for _, a := range f.Aliases {
 		spellings += "/" + a
 	}
-	return &UsageError{p.d.Program, fmt.Sprintf("argument %s: %s", spellings, problem), f.Name, p.d.Usage}
+	return &UsageError{p.d.Program, fmt.Sprintf("argument %s: %s", spellings, problem), f.Name, p.d.Usage, p.at}
 }

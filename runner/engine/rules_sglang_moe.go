@@ -63,6 +63,10 @@ func sglangRunners(c ruleContext) []space.Constraint {
 		c.forbid("cutedsl_normal", "has no normal DeepEP mode for the runner flashinfer_cutedsl", func(v view) bool {
 			return v.text("moe-a2a-backend") == "deepep" && v.text("moe-runner-backend") == "flashinfer_cutedsl" && v.text("deepep-mode") == "normal"
 		}),
+		c.forbid("experts_ep", "asserts that ep-size divides the model's experts", func(v view) bool {
+			_, more := v.given("ep-num-redundant-experts")
+			return c.model.Experts > 0 && !more && c.model.Experts%expertSize(v) != 0
+		}),
 		c.forbid("cutlass_ep", "asserts for the runner flashinfer_cutlass that ep-size is 1 or tp-size", func(v view) bool {
 			ep := expertSize(v)
 			return v.text("moe-runner-backend") == "flashinfer_cutlass" && ep != 1 && ep != v.size("tp-size")

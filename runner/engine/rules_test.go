@@ -78,6 +78,7 @@ func TestRulesRefuseWhatTheEngineRefusesAndNothingElse(t *testing.T) {
 		{"sglang", []any{"tp-size", 3}, "heads"}, {"sglang", []any{"tp-size", 6, "dp-size", 6, "enable-dp-attention", true}, ""},
 		{"sglang", []any{"dp-size", 2, "tp-size", 2, "enable-dp-lm-head", true}, "dp_lm_head"}, {"sglang", []any{"enable-dp-lm-head", true}, ""},
 		{"sglang", []any{"pp-size", 2, "speculative-algorithm", "EAGLE"}, "pp_speculation"},
+		{"sglang", []any{"tp-size", 4, "ep-size", 3}, "experts_ep"}, {"sglang", []any{"tp-size", 4, "ep-size", 4}, ""}, {"sglang", []any{"tp-size", 4, "ep-size", 3, "ep-num-redundant-experts", 2}, ""},
 		{"sglang", with("max-running-requests", 15), "running_dp"}, {"sglang", with("max-running-requests", 16), ""},
 		{"sglang", with(moe, "deepep", "max-running-requests", 1025), ""}, {"sglang", with(moe, "deepep", "max-running-requests", 1032), "low_latency_tokens"},
 		{"sglang", with(moe, "deepep", "deepep-mode", "normal", "max-running-requests", 2048), ""},

@@ -23,6 +23,7 @@ func newSGLang(table string) *Definition {
 		additions:  sglangAdditions,
 		rules:      sglangRules,
 		warnings:   sglangWarnings,
+		propose:    proposeSGLang,
 		resolved:   sglangResolved,
 		markers: []marker{
 			{"server_args=ServerArgs(", tuner.PhaseFlags},

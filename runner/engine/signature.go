@@ -26,13 +26,15 @@ type signature struct {
 	RetryEnv []string      `json:"retry_env"`
 	Pattern  string        `json:"pattern"`
 	Unless   string        `json:"unless"` // a line that also matches this says something harmless
+	Frame    string        `json:"frame"`  // the line means this only below a traceback with such a frame
 	Hint     string        `json:"hint"`
 	Details  []detail      `json:"details"`
 	Moves    []Move        `json:"moves"`
 	Samples  []string      `json:"samples"`
+	Fault    Fault         `json:"fault"` // whose it is, where the class does not say it
 
-	pattern, unless *regexp.Regexp
-	order           int
+	pattern, unless, frame *regexp.Regexp
+	order                  int
 }
 
 // detail reads figures or names from the line: $1 in its texts is the first group of its pattern.
@@ -82,6 +84,9 @@ var signatures = sync.OnceValue(func() *signatureBook {
 		s.pattern = regexp.MustCompile(s.Pattern)
 		if s.Unless != "" {
 			s.unless = regexp.MustCompile(s.Unless)
+		}
+		if s.Frame != "" {
+			s.frame = regexp.MustCompile(s.Frame)
 		}
 		for j := range s.Details {
 			s.Details[j].pattern = regexp.MustCompile(s.Details[j].Pattern)

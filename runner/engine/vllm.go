@@ -25,6 +25,7 @@ func newVLLM(table string) *Definition {
 		additions:  func(Launch) []string { return nil },
 		rules:      vllmRules,
 		warnings:   vllmWarnings,
+		propose:    proposeVLLM,
 		resolved:   vllmResolved,
 		markers: []marker{
 			{"vLLM API server version", tuner.PhaseFlags},

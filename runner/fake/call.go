@@ -47,8 +47,8 @@ func (c *call) cut() {
 
 func micros(d time.Duration) int64 { return d.Microseconds() }
 
-// deliver hands the events of a simulation's step to their streams and returns how many requests ended.
-func deliver(events []law.Event, calls map[int]*call, count func(prompt, tokens int)) (ended int) {
+// deliver hands the events of a simulation's step to their streams and returns which requests ended.
+func deliver(events []law.Event, calls map[int]*call, count func(prompt, tokens int)) (ended []int) {
 	for _, e := range events {
 		c := calls[e.ID]
 		if c == nil {
@@ -66,7 +66,7 @@ func deliver(events []law.Event, calls map[int]*call, count func(prompt, tokens 
 		if e.Done {
 			delete(calls, e.ID)
 			c.stream.finish(micros(e.At), e.Err)
-			ended++
+			ended = append(ended, e.ID)
 		}
 	}
 	return ended

@@ -120,7 +120,11 @@ func TestHangInServing(t *testing.T) {
 		t.Run(fault, func(t *testing.T) {
 			p := ready(t, "--clock law --fault "+fault+" vllm serve demo/tiny")
 			done := make(chan []answer)
-			go func() { answers, _ := p.play(t, steady(4, 1, 1, 10, 10)); done <- answers }()
+			go func() {
+				defer close(done) // also when the plan comes too late to be taken
+				answers, _ := p.play(t, steady(4, 1, 1, 10, 10))
+				done <- answers
+			}()
 			if fault == "health-200-but-hangs" {
 				p.poll("the request to be there", func() bool { return p.metric("vllm:num_requests_running", "") >= 0 })
 			} else {

@@ -25,12 +25,11 @@ type planRun struct {
 	mu      sync.Mutex
 	plan    lawtime.Plan
 	sim     *law.Simulation
-	next    int           // the request that is sent next
+	queue   *law.Queue    // says which request is sent next
 	arrived map[int]*call // came over HTTP before their turn
 	seen    []bool
 	calls   map[int]*call // in the simulation
 	refused []*call       // sent and refused, their end not yet reached, by instant
-	ends    []int64       // instants at which a request ended, in order
 	at      int64         // the instant that the simulation has reached
 	watch   *watch
 	frozen  bool
@@ -40,9 +39,18 @@ type planRun struct {
 }
 
 func newPlanRun(p lawtime.Plan, sim *law.Simulation, w *watch, h hooks) *planRun {
-	r := &planRun{plan: p, sim: sim, arrived: map[int]*call{}, seen: make([]bool, len(p.Arrivals)), calls: map[int]*call{}, watch: w, hooks: h}
+	r := &planRun{plan: p, queue: law.NewQueue(queued(p)), sim: sim, arrived: map[int]*call{}, seen: make([]bool, len(p.Arrivals)), calls: map[int]*call{}, watch: w, hooks: h}
 	r.stall = time.AfterFunc(stallLimit, func() { r.stop("the plan's next request did not come in time") })
 	return r
+}
+
+// queued is what the rule of sending goes by.
+func queued(p lawtime.Plan) *law.Plan {
+	q := &law.Plan{Cap: p.Cap, Limit: duration(p.Limit), Turns: p.Turns, Think: duration(p.Think)}
+	for _, at := range p.Arrivals {
+		q.Arrivals = append(q.Arrivals, duration(at))
+	}
+	return q
 }
 
 // checkPlan refuses a plan that no workload makes.
@@ -50,8 +58,16 @@ func checkPlan(p lawtime.Plan) error {
 	if p.ID == "" {
 		return fmt.Errorf("the plan has no id")
 	}
-	if p.Cap < 0 || p.Limit < 0 {
-		return fmt.Errorf("cap %d and limit %d may not be negative", p.Cap, p.Limit)
+	if p.Cap < 0 || p.Limit < 0 || p.Think < 0 {
+		return fmt.Errorf("cap %d, limit %d and think time %d may not be negative", p.Cap, p.Limit, p.Think)
+	}
+	if len(p.Turns) > 0 && len(p.Turns) != len(p.Arrivals) {
+		return fmt.Errorf("%d turns are given for %d requests", len(p.Turns), len(p.Arrivals))
+	}
+	for i, turn := range p.Turns {
+		if turn != 0 && (i == 0 || turn != p.Turns[i-1]+1) {
+			return fmt.Errorf("request %d is turn %d and does not follow the turn before", i, turn)
+		}
 	}
 	for i, at := range p.Arrivals {
 		if at < 0 || i > 0 && at < p.Arrivals[i-1] {
@@ -80,19 +96,6 @@ func (r *planRun) arrive(c *call) error {
 	return nil
 }
 
-// due is the instant at which the next request is sent; false while that depends on an end that has not come yet.
-func (r *planRun) due() (int64, bool) {
-	at := r.plan.Arrivals[r.next]
-	if r.plan.Cap == 0 || r.next < r.plan.Cap {
-		return at, true
-	}
-	freed := r.next - r.plan.Cap
-	if freed >= len(r.ends) {
-		return 0, false
-	}
-	return max(at, r.ends[freed]), true
-}
-
 // upcoming is the next instant at which something happens by itself.
 func (r *planRun) upcoming() (at int64, refusal, ok bool) {
 	next, busy := r.sim.Next()
@@ -110,19 +113,12 @@ func (r *planRun) advance() {
 			return
 		}
 		happens, refusal, busy := r.upcoming()
-		if r.next < len(r.plan.Arrivals) {
-			due, known := r.due()
-			if known && r.plan.Limit > 0 && due >= r.plan.Limit {
-				r.next = len(r.plan.Arrivals) // nothing is sent any more
-				continue
+		if next, due, known := r.queue.Next(); known && (!busy || micros(due) < happens) {
+			c := r.arrived[next]
+			if c == nil || !r.send(c, micros(due)) {
+				return
 			}
-			if known && (!busy || due < happens) {
-				c := r.arrived[r.next]
-				if c == nil || !r.send(c, due) {
-					return
-				}
-				continue
-			}
+			continue
 		}
 		if !busy {
 			r.end("it ran to its end")
@@ -138,8 +134,8 @@ func (r *planRun) send(c *call, due int64) bool {
 		r.fail(fmt.Sprintf("request %d is sent at %d us by the plan, but its header says %d us", c.index, due, c.said))
 		return false
 	}
-	delete(r.arrived, r.next)
-	r.next++
+	delete(r.arrived, c.index)
+	r.queue.Sent(c.index)
 	c.received = due
 	if c.refused() {
 		r.refused = append(r.refused, c)
@@ -155,23 +151,22 @@ func (r *planRun) step(refusal bool) {
 	if refusal {
 		c := r.refused[0]
 		r.refused = r.refused[1:]
-		r.finished(c.received+refusalTime, 1)
+		r.finished(c.received+refusalTime, c.index)
 		c.stream.finish(c.received+refusalTime, "")
 		return
 	}
 	at, _ := r.sim.Next()
-	n := deliver(r.sim.Step(), r.calls, r.hooks.tokens)
-	r.finished(micros(at), n)
+	r.finished(micros(at), deliver(r.sim.Step(), r.calls, r.hooks.tokens)...)
 	if f := r.sim.Crashed(); f != nil {
 		r.freeze(func() { r.hooks.crash(f) })
 	}
 }
 
-func (r *planRun) finished(at int64, n int) {
+func (r *planRun) finished(at int64, indexes ...int) {
 	r.at = at
-	r.watch.finished += n
-	for range n {
-		r.ends = append(r.ends, at)
+	r.watch.finished += len(indexes)
+	for _, i := range indexes {
+		r.queue.Ended(i, duration(at))
 	}
 }
 

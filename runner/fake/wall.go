@@ -64,7 +64,7 @@ func (w *wallClock) catchUp(now time.Duration) {
 		if next, ok := w.sim.Next(); !ok || next > now {
 			return
 		}
-		w.watch.finished += deliver(w.sim.Step(), w.calls, w.hooks.tokens)
+		w.watch.finished += len(deliver(w.sim.Step(), w.calls, w.hooks.tokens))
 		if f := w.sim.Crashed(); f != nil {
 			w.frozen = true
 			w.hooks.crash(f)

@@ -326,7 +326,7 @@ func TestWhatIsSent(t *testing.T) {
 	one(t, h, 2)
 	prompt := got["prompt"].([]any)
 	delete(got, "prompt")
-	want := map[string]any{"model": "m", "max_tokens": 2.0, "min_tokens": 2.0, "ignore_eos": true, "temperature": 0.0, "stream": true,
+	want := map[string]any{"model": "m", "max_tokens": 2.0, "min_tokens": 2.0, "ignore_eos": true, "temperature": 0.0, "seed": 0.0, "stream": true,
 		"stream_options": map[string]any{"include_usage": true, "continuous_usage_stats": true}}
 	if d := cmp.Diff(want, got); d != "" || len(prompt) != 3 || path != "/v1/completions" {
 		t.Errorf("%s, %d ids (-want +got):\n%s", path, len(prompt), d)

@@ -56,6 +56,9 @@ func hideSecrets(t Target) *strings.Replacer {
 		}
 	}
 	hide(t.APIKey)
+	for _, s := range t.Secrets {
+		hide(s)
+	}
 	for name, values := range t.Headers {
 		for _, v := range values {
 			if lower := strings.ToLower(name); strings.Contains(lower, "auth") || strings.Contains(lower, "key") || strings.Contains(lower, "token") || strings.Contains(lower, "cookie") {

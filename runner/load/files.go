@@ -17,11 +17,12 @@ func (r *run) files() (restore func(), err error) {
 	if err != nil {
 		return func() {}, nil // whoever has no limits needs no more
 	}
-	most := len(r.requests)
+	first := firsts(r.requests) // a conversation has one connection at a time
+	most := len(first)
 	if n := r.Spec.MaxConcurrency; n > 0 {
 		most = min(most, n)
 	}
-	return fitFiles(r.Spec.Name, before, setFileLimit, most, min(most, atOnce(r.requests)), filesOpen()+spareFiles)
+	return fitFiles(r.Spec.Name, before, setFileLimit, most, min(most, atOnce(first)), filesOpen()+spareFiles)
 }
 
 // fitFiles raises a limit for the most connections that may be needed, and wants room for those that surely are, beside what is open.

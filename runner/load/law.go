@@ -29,7 +29,8 @@ type law struct {
 	ctx   context.Context
 	end   context.CancelCauseFunc
 	plan  lawtime.Plan
-	next  int   // the request that is sent next
+	next  int   // the first turn that is sent next
+	never bool  // a later turn is not sent any more: the workload's limit comes first
 	slots slots // free ones
 	known horizon
 	tally lawTally
@@ -79,6 +80,12 @@ func (l *law) announce() error {
 		Limit: l.Spec.WallLimit.Microseconds(), Arrivals: make([]int64, len(l.requests))}
 	for i, q := range l.requests {
 		l.plan.Arrivals[i] = q.Arrival.Microseconds()
+	}
+	if l.converses() {
+		l.plan.Think = l.Spec.ThinkTime.Microseconds()
+		for _, q := range l.requests {
+			l.plan.Turns = append(l.plan.Turns, q.Turn)
+		}
 	}
 	body, err := json.Marshal(l.plan)
 	if err != nil {
@@ -134,7 +141,7 @@ func (l *law) carry() (cut *cutOff, at time.Duration) {
 func (l *law) look() (*cutOff, time.Duration) {
 	low := l.known.low()
 	cut, at := l.early.check(low)
-	if w := l.Spec.WallLimit; w > 0 && w < low && w < at && (l.known.last > w || l.records[len(l.records)-1].Error == metric.ErrUnsent) {
+	if w := l.Spec.WallLimit; w > 0 && w < low && w < at && (l.known.last > w || l.never || l.records[len(l.records)-1].Error == metric.ErrUnsent) {
 		cut, at = cutWall(w), w
 	}
 	for ; l.observed+l.second < min(low, at, l.known.last); l.observed += l.second {
@@ -153,9 +160,23 @@ func (l *law) look() (*cutOff, time.Duration) {
 func (l *law) hear(n news) {
 	l.known.hear(n)
 	if n.ended {
-		l.slots.release(n.at)
+		l.follow(n)
 		l.early.ended(&l.records[n.index], n.at)
 	}
+}
+
+// follow sends the turn after one that has ended, or frees the slot of a conversation that is over.
+func (l *law) follow(n news) {
+	if q, later := l.turnAfter(n.index); later {
+		due := n.at + q.Think
+		if w := l.Spec.WallLimit; w <= 0 || due < w {
+			l.records[q.Index].Scheduled = due
+			l.start(q.Index, due)
+			return
+		}
+		l.never = true
+	}
+	l.slots.release(n.at)
 }
 
 // settle waits for a request's goroutine to tell its end.
@@ -167,7 +188,7 @@ func (l *law) settle() {
 	}
 }
 
-// sendDue sends every request whose instant is known: the later of its arrival and the instant at which the longest free slot became free.
+// sendDue sends every first turn whose instant is known: the later of its arrival and the instant at which the longest free slot became free.
 func (l *law) sendDue() {
 	for l.next < len(l.requests) && len(l.slots) > 0 {
 		due := max(l.requests[l.next].Arrival, l.slots[0])
@@ -176,12 +197,20 @@ func (l *law) sendDue() {
 			return
 		}
 		l.slots.take()
-		l.known.send(l.next, due)
-		l.tally.add(due, Progress{Sent: 1})
-		l.wg.Add(1)
-		go l.send(l.next, due)
+		l.start(l.next, due)
 		l.next++
+		for l.next < len(l.requests) && l.requests[l.next].Turn > 0 {
+			l.next++
+		}
 	}
+}
+
+// start sends a request as of an instant.
+func (l *law) start(i int, due time.Duration) {
+	l.known.send(i, due)
+	l.tally.add(due, Progress{Sent: 1})
+	l.wg.Add(1)
+	go l.send(i, due)
 }
 
 // send carries out one request.

@@ -14,13 +14,14 @@ type Target struct {
 	URL     string // http://host:port, without /v1
 	Model   string // the served name
 	Headers http.Header
-	APIKey  string // sent as a bearer token
+	APIKey  string   // sent as a bearer token
+	Secrets []string // further texts that no record may hold, should the server repeat them
 }
 
 // Options say what to send and when to give up.
 type Options struct {
 	Spec      workload.Spec
-	Rows      []workload.Row     // of a ShareGPT file
+	Rows      []workload.Row     // of the dataset's file
 	Requests  []workload.Request // sent instead of Spec.Expand(Rows), when not nil; by index, arrivals ascending
 	FileHash  string             // the dataset file's content, for the identity
 	StudySeed uint64

@@ -2,6 +2,8 @@ package load
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -23,35 +25,65 @@ type message struct {
 // ids is memory for token ids, used again.
 var ids = sync.Pool{New: func() any { return new([]int32) }}
 
-// message writes a request of the workload. The answer's length is forced, and both engines count tokens in every event.
+// message writes a request of the workload, as it is sent in this repeat. The answer's length is forced, and both engines count tokens in every event.
 func (r *run) message(q workload.Request) message {
 	var prompt []byte
 	path, key := pathCompletions, "prompt"
 	switch {
-	case q.Text == "":
+	case q.Messages != "":
+		path, key = pathChat, "messages"
+		prompt = []byte(workload.RepeatMessages(q.Messages, r.Repeat))
+	case q.Text != "" && r.Spec.Endpoint == workload.Chat:
+		path, key = pathChat, "messages"
+		prompt = quote(nil, workload.RepeatText(q.Text, r.Repeat))
+		prompt = append(append([]byte(`[{"role":"user","content":`), prompt...), "}]"...)
+	case q.Text != "":
+		prompt = quote(nil, workload.RepeatText(q.Text, r.Repeat))
+	case len(q.Tokens) > 0:
+		prompt = appendIDs(nil, workload.RepeatTokens(q.Tokens, r.Repeat))
+	default:
 		buffer := ids.Get().(*[]int32)
 		*buffer = workload.Prompt(r.StudySeed, r.Trial, r.Repeat, q, r.Vocab, (*buffer)[:0])
 		prompt = appendIDs(make([]byte, 0, 6*len(*buffer)+2), *buffer)
 		ids.Put(buffer)
-	case r.Spec.Endpoint == workload.Chat:
-		path, key = pathChat, "messages"
-		prompt = quote(nil, q.Text)
-		prompt = append(append([]byte(`[{"role":"user","content":`), prompt...), "}]"...)
-	default:
-		prompt = quote(nil, q.Text)
 	}
 	b := make([]byte, 0, len(prompt)+256)
 	b = quote(append(b, `{"model":`...), r.client.target.Model)
 	b = append(append(append(b, `,"`...), key...), `":`...)
 	b = append(b, prompt...)
-	return message{path: path, body: appendLength(b, q.Output), digest: workload.DigestOf(prompt)}
+	return message{path: path, body: append(appendLength(b, q.Output), r.rest...), digest: workload.DigestOf(prompt)}
 }
 
-// appendLength ends a body: so many tokens, no fewer, no chance, streamed and counted.
+// appendLength asks for so many tokens, no fewer.
 func appendLength(b []byte, tokens int) []byte {
 	b = strconv.AppendInt(append(b, `,"max_tokens":`...), int64(tokens), 10)
 	b = strconv.AppendInt(append(b, `,"min_tokens":`...), int64(tokens), 10)
-	return append(b, `,"ignore_eos":true,"temperature":0,"stream":true,"stream_options":{"include_usage":true,"continuous_usage_stats":true}}`...)
+	return append(b, `,"ignore_eos":true`...)
+}
+
+// plainRest ends a body: no chance, streamed and counted.
+const plainRest = `,"temperature":0,"stream":true,"stream_options":{"include_usage":true,"continuous_usage_stats":true}}`
+
+// mostSeed keeps the seed of a body within what every engine takes for an integer.
+const mostSeed = 1<<31 - 1
+
+// restOf ends a workload's bodies: greedy and seeded unless its extra fields say otherwise, these fields, streamed and counted.
+func restOf(s workload.Spec) []byte {
+	fields := map[string]json.RawMessage{}
+	if s.ExtraBody != "" && json.Unmarshal([]byte(s.ExtraBody), &fields) != nil {
+		fields = nil // Validate refuses it
+	}
+	var b []byte
+	if _, given := fields["temperature"]; !given {
+		b = append(b, `,"temperature":0`...)
+	}
+	if _, given := fields["seed"]; !given {
+		b = strconv.AppendUint(append(b, `,"seed":`...), s.Seed&mostSeed, 10)
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		b = append(append(quote(append(b, ','), name), ':'), fields[name]...)
+	}
+	return append(b, `,"stream":true,"stream_options":{"include_usage":true,"continuous_usage_stats":true}}`...)
 }
 
 func appendIDs(b []byte, ids []int32) []byte {

@@ -42,7 +42,7 @@ func (s *slots) take() time.Duration { return heap.Pop(s).(time.Duration) }
 func (s *slots) release(at time.Duration) { heap.Push(s, at) }
 
 // horizon knows up to which instant everything is known: the earliest of the last known instants of the requests in flight. No request
-// that is still to be sent comes before it, because each waits for the end of one in flight.
+// that is still to be sent comes before it, because each waits for the end of one in flight: for a slot, or as the turn after it.
 type horizon struct {
 	at     []time.Duration // by request: how far it is known
 	fly    []bool
@@ -59,7 +59,7 @@ func newHorizon(requests int) horizon {
 
 func (h *horizon) send(i int, at time.Duration) {
 	h.at[i], h.fly[i] = at, true
-	h.sent = i + 1
+	h.from, h.sent = min(h.from, i), max(h.sent, i+1)
 	h.flying++
 	h.last = max(h.last, at)
 	if h.owner >= 0 && at < h.at[h.owner] {

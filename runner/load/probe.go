@@ -34,7 +34,7 @@ func Probe(ctx context.Context, t Target) error {
 	body := quote([]byte(`{"model":`), t.Model)
 	body = quote(append(body, `,"prompt":`...), probeText)
 	start := time.Now()
-	x := &exchange{path: pathCompletions, body: appendLength(body, probeTokens)}
+	x := &exchange{path: pathCompletions, body: append(appendLength(body, probeTokens), plainRest...)}
 	x.rec = &metric.Record{}
 	x.now = func() time.Duration { return time.Since(start) }
 	x.heard = func(int, time.Duration) {}
@@ -68,10 +68,7 @@ func Warm(ctx context.Context, t Target, o Options) error {
 	warm := make([]workload.Request, o.Spec.Warmup)
 	for i := range warm {
 		warm[i] = measured[i%len(measured)]
-		warm[i].Index, warm[i].Arrival = i, 0
-		if warm[i].Text != "" {
-			warm[i].Text = workload.WarmupText(warm[i].Text)
-		}
+		warm[i].Index, warm[i].Arrival, warm[i].Turn, warm[i].Think = i, 0, 0, 0
 	}
 	o.Requests = slices.Clip(warm)
 	if r, err = newRun(t, o); err != nil {

@@ -21,6 +21,7 @@ type run struct {
 	whole    []bool            // requests that ended by themselves
 	spread   []bool            // requests whose tokens were spread over their events
 	sights   *sights
+	rest     []byte // with which every body ends
 }
 
 func newRun(t Target, o Options) (*run, error) {
@@ -36,7 +37,7 @@ func newRun(t Target, o Options) (*run, error) {
 		return nil, fmt.Errorf("the workload %s cannot be sent: it has no requests", o.Spec.Name)
 	}
 	r := &run{Options: o, client: newClient(t), second: time.Second, requests: requests, records: make([]metric.Record, n),
-		digests: make([]workload.Digest, n), whole: make([]bool, n), spread: make([]bool, n), sights: newSights(requests)}
+		digests: make([]workload.Digest, n), whole: make([]bool, n), spread: make([]bool, n), sights: newSights(requests), rest: restOf(o.Spec)}
 	for i, q := range requests {
 		if q.Index != i || q.Arrival < 0 || i > 0 && q.Arrival < requests[i-1].Arrival {
 			return nil, fmt.Errorf("the workload %s cannot be sent: request %d has index %d and arrives at %v; indexes count from 0, arrivals ascend", o.Spec.Name, i, q.Index, q.Arrival)

@@ -1,14 +1,10 @@
 package load
 
 import (
-	"bufio"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"syscall"
 
 	"autotune/tuner/workload"
@@ -34,25 +30,17 @@ type conversation struct {
 	} `json:"conversations"`
 }
 
-// LoadShareGPT reads a dataset file in the public ShareGPT format: a list of {"conversations": [{"from", "value"}, ...]}. A row is the
-// first two turns of a conversation, whoever speaks; those outside the filter above, by estimated lengths, are left out. hash is that of
-// the whole content. An error names the file, the place in it, and what is wrong.
-func LoadShareGPT(path string) (rows []workload.Row, hash string, err error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, "", fmt.Errorf("reading the dataset %s: %w", path, reason(err))
-	}
-	defer file.Close()
-	sum := sha256.New()
-	in := io.TeeReader(bufio.NewReaderSize(file, 1<<20), sum)
-	if rows, err = readConversations(in); err != nil {
-		return nil, "", fmt.Errorf("reading the dataset %s: %w", path, reason(err))
+// readShareGPT reads the public ShareGPT format: a list of {"conversations": [{"from", "value"}, ...]}. A row is the first two turns of a
+// conversation, whoever speaks; those outside the filter above, by estimated lengths, are dropped.
+func readShareGPT(in io.Reader) (rows []workload.Row, dropped int, err error) {
+	if rows, dropped, err = readConversations(in); err != nil {
+		return nil, 0, err
 	}
 	if len(rows) == 0 {
-		return nil, "", fmt.Errorf("reading the dataset %s: no conversation of it can be used: two turns are needed, of %d tokens or more each, at most %d for the prompt and %d together (%d bytes are taken for a token)",
-			path, shortestTurn, longestPrompt, longestPair, bytesPerToken)
+		return nil, 0, fmt.Errorf("no conversation of it can be used: two turns are needed, of %d tokens or more each, at most %d for the prompt and %d together (%d bytes are taken for a token)",
+			shortestTurn, longestPrompt, longestPair, bytesPerToken)
 	}
-	return rows, hex.EncodeToString(sum.Sum(nil)[:16]), nil
+	return rows, dropped, nil
 }
 
 // reason is a file error without the path, which its reader names already.
@@ -64,35 +52,36 @@ func reason(err error) error {
 	return err
 }
 
-func readConversations(in io.Reader) ([]workload.Row, error) {
+func readConversations(in io.Reader) (rows []workload.Row, dropped int, err error) {
 	decoder := json.NewDecoder(in)
 	const want = `a list of {"conversations": [{"from": ..., "value": ...}, ...]} is wanted`
 	opening, err := decoder.Token()
 	switch {
 	case errors.Is(err, io.EOF):
-		return nil, fmt.Errorf("it is empty; %s", want)
+		return nil, 0, fmt.Errorf("it is empty; %s", want)
 	case err != nil:
-		return nil, fmt.Errorf("it is no JSON (%w); %s", err, want)
+		return nil, 0, fmt.Errorf("it is no JSON (%w); %s", err, want)
 	case opening != json.Delim('['):
-		return nil, fmt.Errorf("it begins with %v; %s", opening, want)
+		return nil, 0, fmt.Errorf("it begins with %v; %s", opening, want)
 	}
-	var rows []workload.Row
 	for n := 1; decoder.More(); n++ {
 		var c conversation
 		if err := decoder.Decode(&c); err != nil {
-			return nil, fmt.Errorf("element %d, before byte %d: %w; %s", n, decoder.InputOffset(), sentence(err), want)
+			return nil, 0, fmt.Errorf("element %d, before byte %d: %w; %s", n, decoder.InputOffset(), sentence(err), want)
 		}
 		if row, ok := c.row(); ok {
 			rows = append(rows, row)
+		} else {
+			dropped++
 		}
 	}
 	if _, err := decoder.Token(); err != nil {
-		return nil, fmt.Errorf("after element %d: %w", len(rows), sentence(err))
+		return nil, 0, fmt.Errorf("after element %d: %w", len(rows)+dropped, sentence(err))
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("something follows the end of the list; %s", want)
+		return nil, 0, fmt.Errorf("something follows the end of the list; %s", want)
 	}
-	return rows, nil
+	return rows, dropped, nil
 }
 
 // sentence says what a decoder's error means to whoever made the file.

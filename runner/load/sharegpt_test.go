@@ -5,10 +5,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"autotune/tuner/workload"
 )
 
 func TestLoadShareGPT(t *testing.T) {
-	rows, hash, err := LoadShareGPT("testdata/sharegpt_rows.json")
+	rows, hash, err := loadShareGPT("testdata/sharegpt_rows.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -17,7 +19,7 @@ func TestLoadShareGPT(t *testing.T) {
 		t.Errorf("%+v, %s", rows, hash)
 	}
 	text, _ := os.ReadFile("testdata/sharegpt_rows.json")
-	if _, other, _ := LoadShareGPT(write(t, string(text)+"\n")); other == hash || other == "" {
+	if _, other, _ := loadShareGPT(write(t, string(text)+"\n")); other == hash || other == "" {
 		t.Error("another content has the same hash")
 	}
 }
@@ -39,7 +41,7 @@ func TestFilter(t *testing.T) {
 	for _, c := range []struct {
 		prompt, answer, kept int
 	}{{4, 4, 1}, {3, 4, 0}, {4, 3, 0}, {1024, 1024, 1}, {1025, 4, 0}, {1024, 1025, 0}, {4, 2044, 1}} {
-		rows, _, err := LoadShareGPT(write(t, "["+row(100, 100)+","+row(c.prompt, c.answer)+"]"))
+		rows, _, err := loadShareGPT(write(t, "["+row(100, 100)+","+row(c.prompt, c.answer)+"]"))
 		if err != nil || len(rows)-1 != c.kept {
 			t.Errorf("%d and %d tokens: %d rows kept, %v", c.prompt, c.answer, len(rows)-1, err)
 		}
@@ -59,14 +61,19 @@ func TestBadShareGPT(t *testing.T) {
 		"more":        {`[` + row(5, 5) + `] {}`, "something follows"},
 	} {
 		path := write(t, c.text)
-		_, _, err := LoadShareGPT(path)
+		_, _, err := loadShareGPT(path)
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, path := range []string{"testdata/none.json", "testdata"} {
-		if _, _, err := LoadShareGPT(path); err == nil || strings.Count(err.Error(), path) != 1 {
+		if _, _, err := loadShareGPT(path); err == nil || strings.Count(err.Error(), path) != 1 {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
+}
+
+func loadShareGPT(path string) ([]workload.Row, string, error) {
+	d, err := ReadDataset(workload.ShareGPT, path)
+	return d.Rows, d.Hash, err
 }

@@ -12,13 +12,15 @@ import (
 // sights are the requests as an observer may see them while they are under way. Records themselves belong to whoever follows the answers
 // until these have ended.
 type sights struct {
-	mu  sync.Mutex
-	all []metric.Sight
+	mu    sync.Mutex
+	all   []metric.Sight
+	later []bool // turns that wait for the one before
 }
 
 func newSights(requests []workload.Request) *sights {
-	s := &sights{all: make([]metric.Sight, len(requests))}
+	s := &sights{all: make([]metric.Sight, len(requests)), later: make([]bool, len(requests))}
 	for i, q := range requests {
+		s.later[i] = q.Turn > 0
 		s.all[i] = metric.Sight{Scheduled: q.Arrival, AskedIn: q.Input, AskedOut: q.Output}
 	}
 	return s
@@ -29,7 +31,7 @@ func (s *sights) look(r *metric.Record, ended bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	v := &s.all[r.Index]
-	v.State, v.Sent = metric.Waiting, r.Sent
+	v.State, v.Sent, v.Scheduled = metric.Waiting, r.Sent, r.Scheduled
 	if len(r.Tokens) > 0 {
 		v.State, v.First, v.Burst = metric.Answering, r.Tokens[0].At, max(1, r.Tokens[0].Tokens)
 	}
@@ -44,7 +46,9 @@ func (s *sights) at(at time.Duration) []metric.Sight {
 	out := slices.Clone(s.all)
 	s.mu.Unlock()
 	for i, v := range out {
-		out[i] = v.Before(at)
+		if out[i] = v.Before(at); s.later[i] && out[i].State == metric.Unsent {
+			out[i].Scheduled = max(out[i].Scheduled, at) // it is wanted once the turn before has ended
+		}
 	}
 	return out
 }

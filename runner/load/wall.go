@@ -15,13 +15,14 @@ const ahead = 64
 // wall is a run on this machine's clock.
 type wall struct {
 	*run
-	start time.Time
-	ctx   context.Context
-	end   context.CancelCauseFunc
-	free  chan time.Duration // one for each slot: when it became free; nil without a cap
-	tally wallTally
-	heard atomic.Int64 // when a token came, a request ended, or the first was sent after a pause
-	wg    sync.WaitGroup
+	firsts []workload.Request // those that follow none
+	start  time.Time
+	ctx    context.Context
+	end    context.CancelCauseFunc
+	free   chan time.Duration // one for each slot: when it became free; nil without a cap
+	tally  wallTally
+	heard  atomic.Int64 // when a token came, a request ended, or the first was sent after a pause
+	wg     sync.WaitGroup
 }
 
 // wallTally counts, as Progress does; good are requests that succeeded, first those of the first ones that failed.
@@ -34,7 +35,8 @@ func (r *run) wallTime(parent context.Context) (*cutOff, time.Duration) {
 	ctx, end := context.WithCancelCause(parent)
 	w := &wall{run: r, ctx: ctx, end: end}
 	defer end(nil)
-	if n := min(r.Spec.MaxConcurrency, len(r.requests)); n > 0 {
+	w.firsts = firsts(r.requests)
+	if n := min(r.Spec.MaxConcurrency, len(w.firsts)); n > 0 {
 		w.free = make(chan time.Duration, n)
 		for range n {
 			w.free <- 0
@@ -60,20 +62,20 @@ func (r *run) wallTime(parent context.Context) (*cutOff, time.Duration) {
 
 func (w *wall) now() time.Duration { return time.Since(w.start) }
 
-// write writes the requests in order, and returns when the first ones are there.
+// write writes the requests that follow none in order, and returns when the first ones are there.
 func (w *wall) write() <-chan message {
 	messages := make(chan message, ahead)
 	ready := make(chan struct{})
 	go func() {
 		defer close(messages)
-		for i, q := range w.requests {
-			if i == min(ahead, len(w.requests)-1) {
+		for i, q := range w.firsts {
+			if i == min(ahead, len(w.firsts)-1) {
 				close(ready)
 			}
 			select {
 			case messages <- w.message(q):
 			case <-w.ctx.Done():
-				if i < min(ahead, len(w.requests)-1) {
+				if i < min(ahead, len(w.firsts)-1) {
 					close(ready)
 				}
 				return
@@ -88,7 +90,7 @@ func (w *wall) write() <-chan message {
 func (w *wall) pace(messages <-chan message) {
 	alarm := newAlarm()
 	defer alarm.close()
-	for _, q := range w.requests {
+	for _, q := range w.firsts {
 		free := time.Duration(0)
 		if w.free != nil {
 			select {
@@ -101,18 +103,22 @@ func (w *wall) pace(messages <-chan message) {
 		if !ok || !alarm.wait(w.ctx, w.start.Add(q.Arrival)) {
 			return
 		}
-		if w.tally.sent.Load() == w.tally.done.Load() {
-			w.heard.Store(int64(w.now()))
-		}
-		w.tally.sent.Add(1)
+		w.count()
 		w.wg.Add(1)
-		go w.send(q, m, free)
+		go w.converse(q, m, free)
 	}
+}
+
+// count notes that a request is about to be sent.
+func (w *wall) count() {
+	if w.tally.sent.Load() == w.tally.done.Load() {
+		w.heard.Store(int64(w.now()))
+	}
+	w.tally.sent.Add(1)
 }
 
 // send carries out one request. free is when its slot became free.
 func (w *wall) send(q workload.Request, m message, free time.Duration) {
-	defer w.wg.Done()
 	ctx := w.ctx
 	if limit := w.Spec.RequestLimit; limit > 0 {
 		var cancel context.CancelFunc
@@ -152,7 +158,7 @@ func (w *wall) ended(x *exchange, cut *cutOff) {
 	if !rec.OK() && rec.Index < w.FailFast && w.tally.first.Add(1) == int64(w.FailFast) && w.tally.good.Load() == 0 {
 		w.end(cutFailed(w.FailFast))
 	}
-	if w.free != nil {
+	if _, more := w.turnAfter(rec.Index); w.free != nil && !more {
 		w.free <- rec.End // never blocks: there is room for every slot
 	}
 }

@@ -112,6 +112,9 @@ func servingSurface(v *serving, engines []*flags, seed uint64) (*Surface, error)
 		}
 		return full(v.traffic.Requests, v.traffic.Concurrency/2, v.traffic.Input, v.traffic.Output)
 	}
+	if p.Capacity, err = v.capacity(seed); err != nil {
+		return nil, err
+	}
 	return &Surface{Problem: p, truth: v.truth, replay: replay, mixed: seed}, nil
 }
 

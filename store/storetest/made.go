@@ -118,6 +118,10 @@ func Ended(p tuner.Problem, n int) tuner.Trial {
 	default:
 		o.Kind = tuner.Measured
 		o.Measured, o.Warnings = measurement(r), []string{"a warning", "another"}
+		if r.IntN(2) == 0 { // a study of several workloads
+			o.Measured.Also = []*tuner.Measurement{measurement(r), measurement(r)}
+			o.Measured.Also[0].Workload, o.Measured.Also[1].Workload = "chat", "guard"
+		}
 	}
 	return t
 }
@@ -133,7 +137,9 @@ func measurement(r *rand.Rand) *tuner.Measurement {
 	return &tuner.Measurement{Workload: "balanced", Identity: "c0ffee", Sent: "beef", Repeat: r.IntN(3), Clock: metric.Law, Share: 1,
 		Metrics:    map[string]float64{"total_token_throughput": 9000 * r.Float64(), "p95_ttft": 10 * r.Float64(), "success_rate": 1, "failed_requests": 0, "mean_itl": 1e-9 * r.Float64()},
 		Records:    Records(r, 20),
-		ServerSide: map[string]float64{"generation_tokens": 1e15 + 1}}
+		ServerSide: map[string]float64{"generation_tokens": 1e15 + 1},
+		Gauges: &metric.Gauges{At: []float64{1, 2.5}, Running: []float64{3, 4}, Waiting: []float64{0, 1}, KVUse: []float64{0.5, 0.75},
+			PrefixHits: []float64{0, 12}, Preempted: []float64{0, 1}}}
 }
 
 // Records are the made-up requests of a measurement, in whole microseconds, as they are kept.
@@ -155,7 +161,12 @@ func Records(r *rand.Rand, n int) []metric.Record {
 func Stored(t tuner.Trial) tuner.Trial {
 	if m := t.Outcome.Measured; m != nil {
 		kept := *m
-		kept.Records = nil
+		kept.Records, kept.Also = nil, nil
+		for _, also := range m.Also {
+			also := *also
+			also.Records = nil
+			kept.Also = append(kept.Also, &also)
+		}
 		t.Outcome.Measured = &kept
 	}
 	return t

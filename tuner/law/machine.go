@@ -38,6 +38,25 @@ func sheet(name string) gpu {
 	return best
 }
 
+// GPUMemory is the memory in GiB, as the driver reports it, of a GPU that the law has a data sheet of; ok is false for any other.
+func GPUMemory(name string) (gib float64, ok bool) {
+	for _, g := range gpus {
+		if strings.Contains(strings.ToUpper(name), g.name) {
+			return sheet(name).memory, true
+		}
+	}
+	return 0, false
+}
+
+// GPUNames are the GPUs that the law has data sheets of.
+func GPUNames() []string {
+	var names []string
+	for _, g := range gpus {
+		names = append(names, g.name)
+	}
+	return names
+}
+
 // complete fills in what was left out: eight GPUs at most, one at least, memory as on the data sheet.
 func (m Machine) complete() Machine {
 	if m.GPU == "" {

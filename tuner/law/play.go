@@ -13,6 +13,8 @@ type Plan struct {
 	Output   []int           // tokens to generate
 	Cap      int             // most requests in flight; 0: no cap
 	Limit    time.Duration   // nothing is sent from this instant on; 0: none
+	Turns    []int           // of its conversation that each request is, from 0: one above 0 follows the request before it; nil: each stands alone
+	Think    time.Duration   // from a turn's end to the next turn
 }
 
 // player drives a simulation by a plan.
@@ -20,14 +22,15 @@ type player struct {
 	sim     *Simulation
 	plan    Plan
 	records []metric.Record
-	ends    []time.Duration // instants at which requests ended, in order
-	next    int             // the request that is sent next
+	queue   *Queue
+	sent    []bool
 }
 
-// Play drives a simulation by a plan: request i is sent at max(arrival i, the instant at which a slot became free), in order.
+// Play drives a simulation by a plan, as its Queue says: request i is sent at max(arrival i, the instant at which a slot became free), in order.
 // A Failure says that the server crashed under the load; the records tell what was served until then.
 func Play(s *Simulation, p Plan) ([]metric.Record, *Failure) {
-	d := player{sim: s, plan: p, records: make([]metric.Record, len(p.Arrivals))}
+	d := player{sim: s, plan: p, records: make([]metric.Record, len(p.Arrivals)), sent: make([]bool, len(p.Arrivals))}
+	d.queue = NewQueue(&d.plan)
 	tokens := 0
 	for _, n := range p.Output {
 		tokens += max(n, 1)
@@ -49,12 +52,8 @@ func Play(s *Simulation, p Plan) ([]metric.Record, *Failure) {
 func (d *player) run() {
 	for {
 		happens, busy := d.sim.Next()
-		if due, known := d.due(); known && (!busy || due < happens) {
-			if d.plan.Limit > 0 && due >= d.plan.Limit {
-				d.next = len(d.records) // nothing is sent any more
-				continue
-			}
-			d.send(due)
+		if i, due, known := d.queue.Next(); known && (!busy || due < happens) {
+			d.send(i, due)
 			continue
 		}
 		if !busy {
@@ -66,26 +65,15 @@ func (d *player) run() {
 	}
 }
 
-// due is the instant at which the next request is sent, when it is known already.
-func (d *player) due() (time.Duration, bool) {
-	if d.next == len(d.records) {
-		return 0, false
-	}
-	at, freed := d.plan.Arrivals[d.next], d.next-d.plan.Cap
-	if d.plan.Cap == 0 || freed < 0 {
-		return at, true
-	}
-	if freed >= len(d.ends) {
-		return 0, false
-	}
-	return max(at, d.ends[freed]), true
-}
-
-func (d *player) send(at time.Duration) {
-	r := &d.records[d.next]
+func (d *player) send(i int, at time.Duration) {
+	r := &d.records[i]
 	r.Sent, r.Error, r.Status = at, metric.ErrTruncated, 200
-	d.sim.Submit(Request{ID: d.next, At: at, Input: r.AskedIn, Output: r.AskedOut})
-	d.next++
+	if d.plan.turn(i) > 0 {
+		r.Scheduled = at
+	}
+	d.sent[i] = true
+	d.queue.Sent(i)
+	d.sim.Submit(Request{ID: i, At: at, Input: r.AskedIn, Output: r.AskedOut})
 }
 
 func (d *player) note(e Event) {
@@ -104,13 +92,13 @@ func (d *player) note(e Event) {
 	if e.Err != "" {
 		r.Error, r.Detail, r.Status = metric.ErrRefused, e.Err, 400
 	}
-	d.ends = append(d.ends, e.At)
+	d.queue.Ended(e.ID, e.At)
 }
 
 // breakOff ends what a crash left unfinished.
 func (d *player) breakOff(f *Failure) {
-	for i := range d.records[:d.next] {
-		if r := &d.records[i]; r.End == 0 {
+	for i := range d.records {
+		if r := &d.records[i]; d.sent[i] && r.End == 0 {
 			r.End, r.Error, r.Detail = max(f.At, r.Sent), metric.ErrStream, f.Message
 		}
 	}

@@ -24,6 +24,20 @@ func Encode(records []Record) (blob []byte, codec string, err error) {
 	return encoder.EncodeAll(encodeColumns(records), nil), Codec1, nil
 }
 
+// Round brings every instant of records to the microsecond, as Encode does.
+func Round(records []Record) {
+	round := func(d *time.Duration) { *d = d.Round(time.Microsecond) }
+	for i := range records {
+		r := &records[i]
+		for _, d := range []*time.Duration{&r.Scheduled, &r.Sent, &r.Lag, &r.FirstByte, &r.End} {
+			round(d)
+		}
+		for k := range r.Tokens {
+			round(&r.Tokens[k].At)
+		}
+	}
+}
+
 // Decode unpacks what Encode packed.
 func Decode(blob []byte, codec string) ([]Record, error) {
 	if codec != Codec1 {

@@ -2,6 +2,7 @@ package metric
 
 import (
 	"math/rand/v2"
+	"os"
 	"reflect"
 	"testing"
 	"time"
@@ -158,4 +159,45 @@ func BenchmarkEncode(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// frozen are records with everything that a record holds, as testdata/records.columns1 has held them since the format began.
+func frozen() []Record {
+	return []Record{
+		{Index: 0, Scheduled: 0, Sent: 100 * time.Microsecond, Lag: 100 * time.Microsecond, FirstByte: 50 * ms, End: 90*ms + time.Microsecond, Status: 200,
+			AskedIn: 128, AskedOut: 4, Input: 130, Output: 4, Tokens: []Event{{50 * ms, 2}, {70 * ms, 1}, {90 * ms, 1}}},
+		{Index: 1, Scheduled: 10 * ms, Sent: 20 * ms, FirstByte: 25 * ms, End: 25 * ms, Status: 503, Error: ErrRefused, Detail: "503 Service Unavailable: größer", AskedIn: 64, AskedOut: 8},
+		{Index: 2, Scheduled: 20 * ms, Sent: 30 * ms, End: 40 * time.Second, Status: 200, Error: ErrTimeout, Detail: "no end within the request's limit of 40s",
+			AskedIn: 64, AskedOut: 8, Tokens: []Event{{30 * time.Second, 1}}},
+		{Index: 3, Scheduled: 30 * ms, Error: ErrUnsent, AskedIn: 64, AskedOut: 8},
+	}
+}
+
+// What an earlier version has stored is read by every later one.
+func TestDecodeFrozen(t *testing.T) {
+	blob, err := os.ReadFile("testdata/records.columns1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := Decode(blob, "columns1+zstd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(frozen(), back); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// After Round, records are what comes back of the codec, so that both give the same metrics.
+func TestRoundIsWhatIsStored(t *testing.T) {
+	records := jittery(50, 20)
+	for i := range records {
+		r := &records[i]
+		r.Sent, r.Lag, r.FirstByte, r.End = r.Sent+499, r.Lag+501, r.FirstByte+1, r.End+777
+		for k := range r.Tokens {
+			r.Tokens[k].At += time.Duration(k * 37 % 1000)
+		}
+	}
+	Round(records)
+	roundTrip(t, records)
 }

@@ -5,14 +5,26 @@ import (
 	"time"
 )
 
+// Basis is what the metrics of a run refer to besides its records.
+type Basis struct {
+	GPUs int  // of the server; 0: nothing is given for one GPU
+	SLOs SLOs // of the workload; none: there is no goodput
+}
+
+// Compute gives every metric of a run without SLOs: see Basis.Compute.
+func Compute(records []Record, gpus int) map[string]float64 {
+	return Basis{GPUs: gpus}.Compute(records)
+}
+
 // Compute gives every metric of a run by its canonical name. What is undefined (a TPOT of answers with one token, a latency when nothing
 // succeeded) is absent, never 0: to whoever minimises, 0 would be perfect.
-func Compute(records []Record, gpus int) map[string]float64 {
-	out := make(map[string]float64, 64)
+func (b Basis) Compute(records []Record) map[string]float64 {
+	out := make(map[string]float64, 96)
 	if len(records) == 0 {
 		return out
 	}
-	computeTotals(out, records, gpus)
+	b.computeTotals(out, records)
+	computeSteady(out, records, b.GPUs)
 	computeLatencies(out, records)
 	computeITL(out, records)
 	computeLag(out, records)
@@ -39,9 +51,12 @@ func span(records []Record) (from, to time.Duration, ok bool) {
 	return from, to, ok
 }
 
-func computeTotals(out map[string]float64, records []Record, gpus int) {
-	successful, input, output, events := 0, 0, 0, 0
+func (b Basis) computeTotals(out map[string]float64, records []Record) {
+	successful, kept, input, output, events := 0, 0, 0, 0, 0
 	for _, r := range records {
+		if b.SLOs.Kept(r) {
+			kept++
+		}
 		if r.OK() {
 			successful++
 			input += r.Input
@@ -66,18 +81,16 @@ func computeTotals(out map[string]float64, records []Record, gpus int) {
 		out["tokens_per_event"] = float64(output) / float64(events)
 		out["peak_output_token_throughput"] = peakOutput(records, from)
 	}
-	if to <= from {
-		return
-	}
-	for name, total := range map[string]int{
+	totals := map[string]int{
 		"request_throughput": successful, "input_token_throughput": input,
 		"output_token_throughput": output, "total_token_throughput": input + output,
-	} {
-		rate := float64(total) / (to - from).Seconds()
-		out[name] = rate
-		if gpus > 0 {
-			out[name+"_per_gpu"] = rate / float64(gpus)
-		}
+	}
+	if !b.SLOs.None() {
+		out["slo_attainment"] = float64(kept) / float64(len(records))
+		totals["goodput"] = kept
+	}
+	if to > from {
+		putRates(out, (to - from).Seconds(), b.GPUs, totals)
 	}
 }
 
@@ -120,21 +133,22 @@ func peakOutput(records []Record, from time.Duration) float64 {
 }
 
 func computeLatencies(out map[string]float64, records []Record) {
-	var ttft, ttftSent, latency, latencySent, tpot, perToken sample
+	var ttft, ttftSent, latency, latencySent, tpot, requestITL, perToken sample
 	for _, r := range records {
-		if !r.OK() || len(r.Tokens) == 0 {
+		t, ok := r.timing()
+		if !ok {
 			continue
 		}
-		first, last := r.Tokens[0], r.Tokens[len(r.Tokens)-1]
-		ttft.add(first.At-r.Scheduled, 1)
-		ttftSent.add(first.At-r.Sent, 1)
-		latency.add(last.At-r.Scheduled, 1)
-		latencySent.add(last.At-r.Sent, 1)
-		if rest := r.Output - first.Tokens; rest > 0 && len(r.Tokens) > 1 {
-			tpot.addSeconds((last.At-first.At).Seconds()/float64(rest), 1)
+		ttft.add(t.ttft, 1)
+		ttftSent.add(t.ttftSent, 1)
+		latency.add(t.latency, 1)
+		latencySent.add(t.latencySent, 1)
+		if t.rest > 0 {
+			tpot.addSeconds(t.tpot(), 1)
+			requestITL.addSeconds(t.tpot(), t.rest)
 		}
 		if r.Output > 0 {
-			perToken.addSeconds((last.At-r.Sent).Seconds()/float64(r.Output), r.Output)
+			perToken.addSeconds(t.latencySent.Seconds()/float64(r.Output), r.Output)
 		}
 	}
 	ttft.report(out, "ttft")
@@ -142,6 +156,7 @@ func computeLatencies(out map[string]float64, records []Record) {
 	latency.report(out, "latency")
 	latencySent.report(out, "latency_sent")
 	tpot.report(out, "tpot")
+	requestITL.report(out, "request_itl")
 	perToken.report(out, "latency_per_output_token")
 }
 

@@ -14,7 +14,15 @@ type Definition struct {
 	Better  string `json:"better,omitempty"` // "higher", "lower", or empty: no goal by itself
 	// Statistics says that the name stands for its family: mean_NAME, p50_NAME, p90_NAME, p95_NAME, p99_NAME.
 	Statistics bool `json:"statistics"`
+	// Derived says that the metric comes of more than one run's records: Compute does not give it.
+	Derived bool `json:"derived,omitempty"`
 }
+
+// Metrics that are derived.
+const (
+	Retained    = "retained"     // what a guard is bounded by
+	RequestRate = "request_rate" // what a search for a rate comes to
+)
 
 // Statistics are the prefixes of a family's members. Percentiles interpolate linearly between the two nearest values.
 var Statistics = []string{"mean", "p50", "p90", "p95", "p99"}
@@ -31,9 +39,22 @@ var definitions = []Definition{
 	{Name: "input_token_throughput_per_gpu", Unit: "tokens/s", Better: "higher", Help: "input_token_throughput for one GPU", Formula: "input_token_throughput / GPUs"},
 	{Name: "output_token_throughput_per_gpu", Unit: "tokens/s", Better: "higher", Help: "output_token_throughput for one GPU", Formula: "output_token_throughput / GPUs"},
 	{Name: "total_token_throughput_per_gpu", Unit: "tokens/s", Better: "higher", Help: "total_token_throughput for one GPU", Formula: "total_token_throughput / GPUs"},
+	{Name: "goodput", Unit: "requests/s", Better: "higher", Help: "successful requests a second that keep every SLO under the workload's goodput", Formula: "count of requests with ttft, ttft_sent, tpot, latency, latency_sent <= its limit, for each that has one / duration; a request without a tpot keeps a limit on it"},
+	{Name: "goodput_per_gpu", Unit: "requests/s", Better: "higher", Help: "goodput for one GPU", Formula: "goodput / GPUs"},
+	{Name: "slo_attainment", Unit: "ratio", Better: "higher", Help: "share of the requests asked for that keep every SLO under the workload's goodput", Formula: "count as in goodput / asked"},
+	{Name: "steady_duration", Unit: "s", Help: "length of the steady part: the run without ramp-up and drain", Formula: "end - begin; begin: the first instant with as many requests in flight as are for at least half of the time between the first and the last send; end: the last send; none when shorter than mean_latency_sent"},
+	{Name: "steady_request_throughput", Unit: "requests/s", Better: "higher", Help: "successful requests a second in the steady part", Formula: "requests whose last token came within it / steady_duration"},
+	{Name: "steady_input_token_throughput", Unit: "tokens/s", Better: "higher", Help: "prompt tokens a second in the steady part", Formula: "sum(in) of requests whose first token came within it / steady_duration"},
+	{Name: "steady_output_token_throughput", Unit: "tokens/s", Better: "higher", Help: "generated tokens a second in the steady part", Formula: "tokens that came within it / steady_duration"},
+	{Name: "steady_total_token_throughput", Unit: "tokens/s", Better: "higher", Help: "prompt and generated tokens a second in the steady part", Formula: "steady_input_token_throughput + steady_output_token_throughput"},
+	{Name: "steady_request_throughput_per_gpu", Unit: "requests/s", Better: "higher", Help: "steady_request_throughput for one GPU", Formula: "steady_request_throughput / GPUs"},
+	{Name: "steady_input_token_throughput_per_gpu", Unit: "tokens/s", Better: "higher", Help: "steady_input_token_throughput for one GPU", Formula: "steady_input_token_throughput / GPUs"},
+	{Name: "steady_output_token_throughput_per_gpu", Unit: "tokens/s", Better: "higher", Help: "steady_output_token_throughput for one GPU", Formula: "steady_output_token_throughput / GPUs"},
+	{Name: "steady_total_token_throughput_per_gpu", Unit: "tokens/s", Better: "higher", Help: "steady_total_token_throughput for one GPU", Formula: "steady_total_token_throughput / GPUs"},
 	{Name: "ttft", Unit: "s", Better: "lower", Statistics: true, Help: "time to first token, with the wait in the client's queue", Formula: "first - scheduled"},
 	{Name: "ttft_sent", Unit: "s", Better: "lower", Statistics: true, Help: "time to first token as the server saw it", Formula: "first - sent"},
 	{Name: "tpot", Unit: "s", Better: "lower", Statistics: true, Help: "time per output token, first token excluded", Formula: "(last - first) / (out - tokens of the first event), a value a request; none when nothing follows the first event"},
+	{Name: "request_itl", Unit: "s", Better: "lower", Statistics: true, Help: "tpot weighted by the tokens that it stands for; guidellm prints it as ITL", Formula: "sum(last - first) / sum(out - tokens of the first event); percentiles of (last - first) / (out - tokens of the first event) weighted by its divisor"},
 	{Name: "itl", Unit: "s", Better: "lower", Statistics: true, Help: "inter-token latency; believable only when tokens_per_event is about 1", Formula: "gaps between successive events, pooled over all requests; a gap before an event of k tokens counts as k gaps of a k-th"},
 	{Name: "latency", Unit: "s", Better: "lower", Statistics: true, Help: "end-to-end latency, with the wait in the client's queue", Formula: "last - scheduled"},
 	{Name: "latency_sent", Unit: "s", Better: "lower", Statistics: true, Help: "end-to-end latency as the server saw it", Formula: "last - sent"},
@@ -46,6 +67,8 @@ var definitions = []Definition{
 	{Name: "peak_concurrency", Unit: "requests", Help: "most requests in flight at one instant, failed ones included", Formula: "max over time of requests with sent <= t < end"},
 	{Name: "peak_output_token_throughput", Unit: "tokens/s", Help: "generated tokens in the busiest whole second, counted from the first send", Formula: "max over seconds of tokens that came in it"},
 	{Name: "tokens_per_event", Unit: "tokens/event", Help: "tokens in a streamed event; above 1 the gaps between events are not gaps between tokens", Formula: "sum(out) / count of events with tokens"},
+	{Name: Retained, Unit: "ratio", Better: "higher", Derived: true, Help: "the objective's metric on a guard, as a share of the reference's", Formula: "value / the reference's value; the other way round for what is minimized"},
+	{Name: RequestRate, Unit: "requests/s", Better: "higher", Derived: true, Help: "the highest rate of arrivals at which every bound holds", Formula: "bracketed and halved on one running server to within 5 %, and held twice"},
 	{Name: "client_lag_p50", Unit: "s", Better: "lower", Help: "the load generator's own lateness, median", Formula: "sent - max(scheduled, instant a slot became free), over every request sent"},
 	{Name: "client_lag_p99", Unit: "s", Better: "lower", Help: "the load generator's own lateness, 99th percentile", Formula: "as client_lag_p50"},
 	{Name: "client_lag_max", Unit: "s", Better: "lower", Help: "the load generator's own lateness, worst", Formula: "as client_lag_p50"},
@@ -61,12 +84,8 @@ func Definitions() []Definition { return append([]Definition(nil), definitions..
 func Names() []string {
 	var names []string
 	for _, d := range definitions {
-		if !d.Statistics {
-			names = append(names, d.Name)
-			continue
-		}
-		for _, s := range Statistics {
-			names = append(names, s+"_"+d.Name)
+		if !d.Derived {
+			names = append(names, d.Names()...)
 		}
 	}
 	return names

@@ -4,6 +4,8 @@ import (
 	"autotune/space"
 	"autotune/tuner"
 	"autotune/tuner/metric"
+	"fmt"
+	"regexp"
 )
 
 // Model is how a study stands: pure data, the same for every format. Its JSON keys are documented and stay.
@@ -57,6 +59,17 @@ type Entry struct {
 	Engine  string                 `json:"engine"`
 	Flags   map[string]space.Value `json:"flags"`   // by the engine's own names; what is left at its default is not listed
 	Command string                 `json:"command"` // to paste into a shell
+	// Workloads are the values on each workload, when the study has several.
+	Workloads []WorkloadEntry `json:"workloads,omitempty"`
+}
+
+// WorkloadEntry is the objective's metric on one of several workloads.
+type WorkloadEntry struct {
+	Name  string  `json:"name"`
+	Guard bool    `json:"guard,omitempty"`
+	Value float64 `json:"value"`
+	// Retained is the share of the reference's value that a guard keeps.
+	Retained *float64 `json:"retained,omitempty"`
 }
 
 // Facts is what a model needs beside the problem and the history.
@@ -86,8 +99,9 @@ func New(p tuner.Problem, h tuner.History, rank []tuner.Ranked, f Facts) Model {
 		m.nearest(p, h, f)
 	}
 	if hasReference && m.Best != nil {
-		gain := p.Goal.Gain(m.Best.Value, ref.Value)
-		m.Gain = &gain
+		if gain, ok := p.Goal.GainOver(m.Best.Value, ref.Value); ok {
+			m.Gain = &gain
+		}
 	}
 	m.awaited = awaited(p, h)
 	m.saved(p, h)
@@ -108,6 +122,15 @@ func entry(p tuner.Problem, r tuner.Ranked, f Facts) *Entry {
 	}
 	if f.Command != nil {
 		e.Command = f.Command(r.Trial)
+	}
+	if m := r.Trial.Outcome.Measured; len(p.Goal.Targets)+len(p.Goal.Guards) > 0 {
+		for _, m := range m.All() {
+			w := WorkloadEntry{Name: m.Workload, Guard: p.Goal.Guarded(m.Workload), Value: m.Metrics[p.Goal.Metric]}
+			if v, ok := m.Metrics[metric.Retained]; ok {
+				w.Retained = &v
+			}
+			e.Workloads = append(e.Workloads, w)
+		}
 	}
 	return e
 }
@@ -164,10 +187,11 @@ func nearest(g tuner.Goal, h tuner.History, kind tuner.Kind) *tuner.Trial {
 func Misses(g tuner.Goal, meas *tuner.Measurement) []string {
 	var out []string
 	for _, b := range g.SubjectTo {
-		if b.Violation(*meas) <= 0 {
+		of := meas.Of(b.Workload)
+		if of == nil || b.Violation(meas) <= 0 {
 			continue
 		}
-		v, ok := meas.Metrics[b.Metric]
+		v, ok := of.Metrics[b.Metric]
 		switch {
 		case !ok:
 			out = append(out, b.String()+" (not measured)")
@@ -180,17 +204,28 @@ func Misses(g tuner.Goal, meas *tuner.Measurement) []string {
 	return out
 }
 
-// warnings are the distinct warnings of all trials, in order.
+// warnings are the distinct warnings of all trials, in order: one that differs from an earlier one in its figures alone only adds to its count.
 func warnings(h tuner.History) []string {
 	var out []string
-	seen := map[string]bool{}
+	first, count := map[string]int{}, map[string]int{}
 	for _, t := range h {
 		for _, w := range t.Outcome.Warnings {
-			if !seen[w] && !t.Foreign {
-				seen[w] = true
-				out = append(out, w)
+			key := figures.ReplaceAllString(w, "#")
+			at, seen := first[key]
+			switch {
+			case t.Foreign:
+			case !seen:
+				first[key], out = len(out), append(out, w)
+			case out[at] != w:
+				count[key]++
 			}
 		}
 	}
+	for key, n := range count {
+		out[first[key]] += fmt.Sprintf(" (so, with other figures, %d more)", n)
+	}
 	return out
 }
+
+// figures are the numbers in a text.
+var figures = regexp.MustCompile(`[0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?`)

@@ -113,11 +113,23 @@ func (m Model) writeEntries(b *strings.Builder) {
 			fmt.Fprintf(b, ", %+.1f %% over the baseline", 100**m.Gain)
 		}
 		fmt.Fprintf(b, "\n          %s\n", m.Best.flagsLine())
+		m.Best.writeWorkloads(b)
 	case m.Nearest != nil:
 		fmt.Fprintf(b, "Best      none keeps every bound; the nearest is trial %d with %s, which breaks %s\n",
 			m.Nearest.Trial, metric.Format(m.Nearest.Metric, m.Nearest.Value), strings.Join(m.Misses, ", "))
 	default:
 		b.WriteString("Best      none yet\n")
+	}
+}
+
+// writeWorkloads says what an entry comes to on each of several workloads.
+func (e Entry) writeWorkloads(b *strings.Builder) {
+	for _, w := range e.Workloads {
+		fmt.Fprintf(b, "          on %s: %s", w.Name, metric.Format(e.Metric, w.Value))
+		if w.Retained != nil {
+			fmt.Fprintf(b, ", a guard: %s of the baseline's", metric.Format(metric.Retained, *w.Retained))
+		}
+		b.WriteString("\n")
 	}
 }
 

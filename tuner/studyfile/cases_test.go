@@ -1,5 +1,11 @@
 package studyfile_test
 
+import (
+	"strings"
+
+	"autotune/tuner/memory"
+)
+
 // errorCases are mistakes and everything that is said about them, in order: lines that replace those of the good spec or are added to it.
 var errorCases = []struct {
 	lines []string
@@ -45,6 +51,22 @@ var errorCases = []struct {
 	{[]string{`gpus:`}, []string{
 		`3:6: gpus: nothing stands here; allowed: an integer from 0 to 4096`,
 	}},
+	{[]string{`plan: {gpu: H2000x}`}, []string{
+		`16:8: plan.gpu: a GPU whose memory is not known: found H2000x; allowed: ` + strings.Join(memory.Names(), ", ") + `; or another name beside memory: GIB`,
+	}},
+	{[]string{`plan: {memory: -1, disc: 3}`}, []string{
+		`16:16: plan.memory: out of range: found -1; allowed: the GiB of one GPU, such as 140.4`,
+		`16:20: plan.disc: unknown key; did you mean "disk"?`,
+	}},
+	{[]string{`plan: {models: {elsewhere: x}}`}, []string{
+		`16:17: plan.models.elsewhere: not a checkpoint of this study; allowed: org/model`,
+	}},
+	{[]string{`plan: {models: {org/model: {hiden_size: 8, num_hidden_layers: two}}}`}, []string{
+		`16:29: plan.models.org/model.hiden_size: not a key of config.json that the planner reads; allowed: ` + strings.Join(memory.Keys(), ", ") + `; did you mean "hidden_size"?`,
+	}},
+	{[]string{`plan: {models: {org/model: {hidden_size: 8}}}`}, []string{
+		`16:28: plan.models.org/model: no geometry: config.json has no num_hidden_layers: found a mapping; allowed: at least num_hidden_layers, hidden_size, num_attention_heads and vocab_size`,
+	}},
 	{[]string{`model: []`}, []string{
 		`2:8: model: the list is empty: found a list; allowed: a checkpoint: a name such as Qwen/Qwen3-8B, or a folder`,
 	}},
@@ -58,13 +80,13 @@ var errorCases = []struct {
 		`1:7: name: not a name: found a:b; allowed: at most 63 letters, digits, dots, dashes and underscores, a letter or digit first and last`,
 	}},
 	{[]string{`objective: {maximize: total_token_throughputs}`}, []string{
-		`4:23: objective.maximize: the bench does not measure this: found total_token_throughputs; allowed: success_rate, request_, input_token_, output_token_, total_token_throughput, each also ..._per_gpu; mean_, p50_, p90_, p95_, p99_ of ttft, tpot, itl, latency; and more; did you mean "total_token_throughput"?`,
+		`4:23: objective.maximize: the bench does not measure this: found total_token_throughputs; allowed: success_rate, request_, input_token_, output_token_, total_token_throughput, goodput, each also ..._per_gpu; mean_, p50_, p90_, p95_, p99_ of ttft, tpot, itl, latency; and more; did you mean "total_token_throughput"?`,
 	}},
 	{[]string{`objective: {maximize: p95_ttft}`}, []string{
 		`4:23: objective.maximize: p95_ttft is better when it is lower: found p95_ttft; allowed: minimize: p95_ttft`,
 	}},
 	{[]string{`objective: {minimize: p95_tfft}`}, []string{
-		`4:23: objective.minimize: the bench does not measure this: found p95_tfft; allowed: success_rate, request_, input_token_, output_token_, total_token_throughput, each also ..._per_gpu; mean_, p50_, p90_, p95_, p99_ of ttft, tpot, itl, latency; and more; did you mean "p95_ttft"?`,
+		`4:23: objective.minimize: the bench does not measure this: found p95_tfft; allowed: success_rate, request_, input_token_, output_token_, total_token_throughput, goodput, each also ..._per_gpu; mean_, p50_, p90_, p95_, p99_ of ttft, tpot, itl, latency; and more; did you mean "p95_ttft"?`,
 	}},
 	{[]string{`objective: {maximize: duration, minimize: p95_ttft}`}, []string{
 		`4:23: objective.maximize: duration is better when it is lower: found duration; allowed: minimize: duration`,
@@ -93,7 +115,7 @@ var errorCases = []struct {
 		`5:22: gate.success_rate: not a finite number: found .inf; allowed: a number; in quotes if it is a text`,
 	}},
 	{[]string{`  w: {dataset: randm, input_tokens: 128, output_tokens: 32, requests: 10}`}, []string{
-		`7:16: workloads.w.dataset: unknown word: found randm; allowed: random, sharegpt; did you mean "random"?`,
+		`7:16: workloads.w.dataset: unknown word: found randm; allowed: random, prefix, conversation, sharegpt, jsonl, mooncake, azure; did you mean "random"?`,
 	}},
 	{[]string{`  w: {dataset: random, input_tokens: 0, output_tokens: 32, requets: 10}`}, []string{
 		`7:6: workloads.w.requests: is missing; allowed: how many requests a measurement has`,
@@ -101,11 +123,36 @@ var errorCases = []struct {
 		`7:60: workloads.w.requets: unknown key; did you mean "requests"?`,
 	}},
 	{[]string{`  w: {dataset: sharegpt, requests: 10}`}, []string{
-		`7:6: workloads.w.path: is missing; allowed: the file with the conversations`,
+		`7:6: workloads.w.path: is missing; allowed: the dataset's file`,
 	}},
 	{[]string{`  w: {dataset: random, input_tokens: 128, output_tokens: 32, requests: 10, role: guard, max_regression: 10%}`}, []string{
-		`7:76: workloads.w.role: not available in this version: several workloads, some of them guards`,
-		`7:89: workloads.w.max_regression: not available in this version: guards`,
+		`7:3: workloads: every workload is a guard: nothing is left to tune for; allowed: one with role: target`,
+	}},
+	{[]string{`objective: {maximize: request_rate}`}, []string{
+		`4:12: objective.maximize: any rate would do: without a bound on a latency nothing limits it; allowed: subject_to: ["p95_ttft <= 2s"]`,
+	}},
+	{[]string{`objective: {maximize: request_throughput, subject_to: ["request_rate >= 3"]}`}, []string{
+		`4:57: objective.subject_to[0]: it is searched for, so it cannot be bounded: found request_rate; allowed: maximize: request_rate`,
+	}},
+	{[]string{"  w: {dataset: random, input_tokens: 128, output_tokens: 32, requests: 10}\n  v: {dataset: random, input_tokens: 8, output_tokens: 8, requests: 10}", `objective: {maximize: request_rate, subject_to: ["p95_ttft <= 2s"]}`}, []string{
+		`4:12: objective.maximize: a rate is searched for on one workload; allowed: one workload`,
+	}},
+	{[]string{`  w: {dataset: random, input_tokens: 128, output_tokens: 32, requests: 10, max_regression: 10%}`}, []string{
+		`7:76: workloads.w.max_regression: has no meaning here: only a guard has it; allowed: role: guard`,
+	}},
+	{[]string{"  w: {dataset: random, input_tokens: 128, output_tokens: 32, requests: 10}\n  g: {dataset: random, input_tokens: 8, output_tokens: 8, requests: 10, role: guard, weight: 2}"}, []string{
+		`8:3: workloads.g.max_regression: is missing; allowed: what a winner may lose on this guard, such as 10%`,
+		`8:86: workloads.g.weight: has no meaning here: the objective is about targets alone`,
+	}},
+	{[]string{"  w: {dataset: random, input_tokens: 128, output_tokens: 32, requests: 10}\n  g: {dataset: random, input_tokens: 8, output_tokens: 8, requests: 10, role: guard, max_regression: 100%}"}, []string{
+		`8:102: workloads.g.max_regression: not a share: found 100%; allowed: a share of the reference's value from 0 to below 1, such as 10% or 0.1`,
+	}},
+	{[]string{"  w: {dataset: random, input_tokens: 128, output_tokens: 32, requests: 10}\n  v: {dataset: random, input_tokens: 8, output_tokens: 1, requests: 10}", `objective: {minimize: w.p95_tpot}`}, []string{
+		`4:23: objective.minimize: the objective is the metric over every target, not on one workload: found w.p95_tpot; allowed: p95_tpot, and role: guard for the workloads that are no target`,
+	}},
+	{[]string{"  w: {dataset: random, input_tokens: 128, output_tokens: 32, requests: 10}\n  v: {dataset: random, input_tokens: 8, output_tokens: 1, requests: 10}", `objective: {maximize: request_throughput, subject_to: ["p95_tpot <= 1s", "w.retained >= 0.9"]}`}, []string{
+		`4:57: objective.subject_to[0]: undefined: workload v asks for 1 output token, and no time passes between tokens: found p95_tpot`,
+		`4:75: objective.subject_to[1]: a guard is bounded by its own key: found retained; allowed: max_regression: 10% on the workload`,
 	}},
 	{[]string{`  w: {dataset: random, input_tokens: 128, output_tokens: 1, requests: 10}`, `objective: {minimize: p95_tpot}`}, []string{
 		`4:23: objective.minimize: undefined: workload w asks for 1 output token, and no time passes between tokens: found p95_tpot`,
@@ -315,10 +362,10 @@ var errorCases = []struct {
 		`16:10: records: unknown word: found some; allowed: full, requests`,
 	}},
 	{[]string{`guards: {x: 1}`}, []string{
-		`16:1: guards: not available in this version: guards; a workload says role: guard`,
+		`16:1: guards: not available in this version: a list of guards; a workload says role: guard and max_regression: 10%`,
 	}},
 	{[]string{`verify: true`}, []string{
-		`16:1: verify: unknown key; allowed: name, model, gpus, objective, gate, workloads, engines, require, recipes, reference, search, budget, timeouts, records, bench`,
+		`16:1: verify: unknown key; allowed: name, model, gpus, objective, gate, workloads, engines, require, recipes, reference, plan, search, budget, timeouts, records, bench`,
 	}},
 	{[]string{`gpus: 0`, `objective: {maximize: total_token_throughput_per_gpu}`}, []string{
 		`4:23: objective.maximize: undefined: the study has no GPUs (gpus: 0): found total_token_throughput_per_gpu`,

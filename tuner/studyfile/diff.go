@@ -16,11 +16,15 @@ func DiffText(old, now *Spec) []string {
 	var d differ
 	d.word("name", old.Name, now.Name)
 	d.list("model", old.Models, now.Models)
+	d.word("plan.gpu", old.Plan.GPU, now.Plan.GPU)
+	d.word("plan.memory", orNone(old.Plan.MemoryGiB), orNone(now.Plan.MemoryGiB))
+	d.word("plan.disk", orNone(old.Plan.DiskGiB), orNone(now.Plan.DiskGiB))
+	d.list("plan.models", old.Plan.texts(), now.Plan.texts())
 	d.word("gpus", fmt.Sprint(old.GPUs), fmt.Sprint(now.GPUs))
 	d.word("objective", string(old.Goal.Direction)+" "+old.Goal.Metric, string(now.Goal.Direction)+" "+now.Goal.Metric)
 	d.list("objective.subject_to", bounds(old.Goal), bounds(now.Goal))
 	d.word("gate.success_rate", fmt.Sprint(old.Gate), fmt.Sprint(now.Gate))
-	d.workload(old, now)
+	d.workloads(old, now)
 	d.engines(old, now)
 	d.list("require", ruleTexts(old.Require), ruleTexts(now.Require))
 	d.list("recipes", recipeTexts(old.Recipes), recipeTexts(now.Recipes))
@@ -47,6 +51,14 @@ func limit[T int | time.Duration](v T) string {
 		return "no limit"
 	}
 	return fmt.Sprint(v)
+}
+
+// orNone writes a number of which 0 means that it was not told.
+func orNone(x float64) string {
+	if x == 0 {
+		return ""
+	}
+	return fmt.Sprint(x)
 }
 
 // stopText writes the gain that ends a search as in a spec.
@@ -131,11 +143,18 @@ func without(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return slices.Contains(b, s) })
 }
 
-func (d *differ) workload(old, now *Spec) {
-	a, b := old.Workload, now.Workload
-	if a.Name != b.Name {
-		d.say("workloads: was %s, is %s", a.Name, b.Name)
+func (d *differ) workloads(old, now *Spec) {
+	d.list("workloads", old.workloadNames(), now.workloadNames())
+	for _, a := range old.Traffic {
+		for _, b := range now.Traffic {
+			if a.Name == b.Name {
+				d.workload(a, b)
+			}
+		}
 	}
+}
+
+func (d *differ) workload(a, b Traffic) {
 	key := "workloads." + b.Name + "."
 	field := func(name string, x, y any) { d.word(key+name, fmt.Sprint(x), fmt.Sprint(y)) }
 	field("dataset", a.Dataset, b.Dataset)
@@ -144,12 +163,17 @@ func (d *differ) workload(old, now *Spec) {
 	field("output_tokens", a.OutputTokens, b.OutputTokens)
 	field("requests", a.Requests, b.Requests)
 	field("rate", a.Rate, b.Rate)
+	for _, f := range newerKeys(a.Spec, b.Spec) {
+		d.word(key+f.name, f.was, f.is)
+	}
 	field("max_concurrency", limit(a.MaxConcurrency), limit(b.MaxConcurrency))
 	field("seed", a.Seed, b.Seed)
 	field("warmup", a.Warmup, b.Warmup)
 	field("endpoint", a.Endpoint, b.Endpoint)
 	field("request_limit", limit(a.RequestLimit), limit(b.RequestLimit))
+	field("role", a.text(), b.text())
 	field("wall_limit", limit(a.WallLimit), limit(b.WallLimit))
+	d.word(key+"goodput", a.Goodput.String(), b.Goodput.String())
 }
 
 func (d *differ) engines(old, now *Spec) {

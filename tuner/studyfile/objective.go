@@ -37,8 +37,30 @@ func (r *reader) objective(s *Spec, n *node) {
 			r.each(n, p, func(_ int, item *node, p path) { r.bound(s, item, p) })
 		}},
 	)
+	r.rate(s, n)
 	if n.kind == mapNode && s.Goal.Direction == "" {
 		r.failAt(n.at, p, FieldError{Problem: "maximize or minimize is missing", Allowed: "{maximize: METRIC} or {minimize: METRIC}"})
+	}
+}
+
+// DefaultRate is where the search for a rate begins when the workload names none, in requests/s.
+const DefaultRate = 1.0
+
+// rate checks what a search for the highest rate needs.
+func (r *reader) rate(s *Spec, n *node) {
+	if s.Goal.Metric != metric.RequestRate {
+		return
+	}
+	p := path{"objective", "maximize"}
+	switch {
+	case len(s.Traffic) > 1:
+		r.failAt(n.at, p, FieldError{Problem: "a rate is searched for on one workload", Allowed: "one workload"})
+	case len(s.Goal.SubjectTo) == 0:
+		r.failAt(n.at, p, FieldError{Problem: "any rate would do: without a bound on a latency nothing limits it", Allowed: `subject_to: ["p95_ttft <= 2s"]`})
+	case len(s.Traffic) == 1 && s.Workload.Own() && s.Workload.Rate == 0, len(s.Traffic) == 1 && s.Workload.Speed > 0:
+		r.failAt(n.at, p, FieldError{Problem: "the workload's arrivals have no rate that could be searched for", Allowed: "arrival: constant, poisson or {gamma: SHAPE}, and no speed"})
+	case len(s.Traffic) == 1 && s.Workload.Rate == 0:
+		s.Workload.Rate, s.Traffic[0].Rate = DefaultRate, DefaultRate
 	}
 }
 
@@ -51,9 +73,19 @@ func (r *reader) goal(s *Spec, n *node, p path) {
 	if !ok {
 		return
 	}
-	_, d, ok := r.metric(s, n, p, text, 0)
+	workload, d, ok := r.metric(s, n, p, text, 0)
 	if !ok {
 		return
+	}
+	if workload != "" && (len(s.Goal.Targets) > 0 || s.Goal.Guarded(workload)) {
+		r.fail(n, p, "the objective is the metric over every target, not on one workload", d.Name+", and role: guard for the workloads that are no target")
+		return
+	}
+	for _, t := range s.Traffic {
+		if problem := undefined(s, t, d.Name); problem != "" && t.Role == RoleGuard { // what a guard retains is of the same metric
+			r.failAt(n.at, p, FieldError{Problem: problem, Found: text})
+			return
+		}
 	}
 	s.Goal.Metric = d.Name
 	right := map[string]tuner.Direction{"higher": tuner.Maximize, "lower": tuner.Minimize}[d.Better]
@@ -69,29 +101,42 @@ func (r *reader) goal(s *Spec, n *node, p path) {
 func (r *reader) metric(s *Spec, n *node, p path, name string, from int) (workload string, d metric.Definition, ok bool) {
 	workload, name, qualified := cutLast(name)
 	at := n.placeOf(from)
-	if qualified && workload != s.Workload.Name {
-		r.failAt(at, p, FieldError{Problem: "no workload is called so", Found: workload, Allowed: s.Workload.Name, Near: nearest(workload, []string{s.Workload.Name})})
+	if names := s.workloadNames(); qualified && !slices.Contains(names, workload) {
+		r.failAt(at, p, FieldError{Problem: "no workload is called so", Found: workload, Allowed: strings.Join(names, ", "), Near: nearest(workload, names)})
 		return workload, d, false
 	}
 	d, ok = metric.Lookup(name)
+	switch {
+	case d.Name == metric.Retained:
+		r.failAt(at, p, FieldError{Problem: "a guard is bounded by its own key", Found: name, Allowed: "max_regression: 10% on the workload"})
+		return workload, d, false
+	case d.Name == metric.RequestRate && p.String() != "objective.maximize":
+		r.failAt(at, p, FieldError{Problem: "it is searched for, so it cannot be bounded", Found: name, Allowed: "maximize: request_rate"})
+		return workload, d, false
+	}
 	if !ok {
 		r.failAt(at, p, FieldError{
 			Problem: "the bench does not measure this", Found: name, Near: metric.Near(name),
-			Allowed: "success_rate, request_, input_token_, output_token_, total_token_throughput, each also ..._per_gpu; mean_, p50_, p90_, p95_, p99_ of ttft, tpot, itl, latency; and more",
+			Allowed: "success_rate, request_, input_token_, output_token_, total_token_throughput, goodput, each also ..._per_gpu; mean_, p50_, p90_, p95_, p99_ of ttft, tpot, itl, latency; and more",
 		})
 		return workload, d, false
 	}
-	if problem := undefined(s, d.Name); problem != "" {
-		r.failAt(at, p, FieldError{Problem: problem, Found: name})
-		return workload, d, false
+	for _, t := range s.meant(workload) {
+		if problem := undefined(s, t, d.Name); problem != "" {
+			r.failAt(at, p, FieldError{Problem: problem, Found: name})
+			return workload, d, false
+		}
 	}
 	return workload, d, true
 }
 
 // undefined says why a metric has no value in a study; empty when it has one.
-func undefined(s *Spec, name string) string {
-	if s.Workload.OutputTokens == 1 && (strings.HasSuffix(name, "_tpot") || strings.HasSuffix(name, "_itl")) {
-		return fmt.Sprintf("undefined: workload %s asks for 1 output token, and no time passes between tokens", s.Workload.Name)
+func undefined(s *Spec, t Traffic, name string) string {
+	if t.OutputTokens == 1 && (strings.HasSuffix(name, "_tpot") || strings.HasSuffix(name, "_itl")) {
+		return fmt.Sprintf("undefined: workload %s asks for 1 output token, and no time passes between tokens", t.Name)
+	}
+	if t.Goodput.None() && (strings.HasPrefix(name, "goodput") || name == "slo_attainment") {
+		return fmt.Sprintf("undefined: workload %s says no SLOs that a request must keep; give it goodput: {ttft: 2s, tpot: 50ms}", t.Name)
 	}
 	if s.GPUs == 0 && strings.HasSuffix(name, "_per_gpu") {
 		return "undefined: the study has no GPUs (gpus: 0)"
@@ -157,13 +202,28 @@ func (r *reader) bound(s *Spec, n *node, p path) {
 		return
 	}
 	b.Limit = limit
-	if slices.ContainsFunc(s.Goal.SubjectTo, func(o tuner.Bound) bool {
-		return o.Metric == b.Metric && o.Op == b.Op && o.Workload == b.Workload
-	}) {
-		r.fail(n, p, fmt.Sprintf("%s %s is bounded twice", d.Name, b.Op), "")
-		return
+	for _, b := range s.each(b) {
+		if slices.ContainsFunc(s.Goal.SubjectTo, func(o tuner.Bound) bool {
+			return o.Metric == b.Metric && o.Op == b.Op && o.Workload == b.Workload
+		}) {
+			r.fail(n, p, fmt.Sprintf("%s %s is bounded twice", b.Name(), b.Op), "")
+			return
+		}
+		s.Goal.SubjectTo = append(s.Goal.SubjectTo, b)
 	}
-	s.Goal.SubjectTo = append(s.Goal.SubjectTo, b)
+}
+
+// each gives a bound that names no workload to every one of several targets.
+func (s *Spec) each(b tuner.Bound) []tuner.Bound {
+	if b.Workload != "" || len(s.Goal.Targets) == 0 {
+		return []tuner.Bound{b}
+	}
+	var out []tuner.Bound
+	for _, t := range s.Goal.Targets {
+		b.Workload = t.Workload
+		out = append(out, b)
+	}
+	return out
 }
 
 // parseLimit reads a limit in a metric's base unit: a plain number, or one with a unit.

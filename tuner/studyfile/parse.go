@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -68,7 +67,7 @@ func (k Known) Parse(source string, text []byte) (*Spec, error) {
 func (r *reader) spec(s *Spec, root *node) {
 	s.Gate, s.Records, s.Timeouts, s.GPUs = DefaultGate, RecordsFull, DefaultTimeouts, -1
 	s.Sampler, s.Seed, s.Stoppers, s.StopGain = cmp.Or(r.known.Sampler, DefaultSampler), DefaultSeed, DefaultStoppers, DefaultStopGain
-	var objective, workloads, engines, require, recipes, reference *node
+	var objective, workloads, engines, require, recipes, reference, plan *node
 	r.fields(root, nil,
 		field{name: "name", read: r.studyName(&s.Name)},
 		field{name: "model", read: r.models(&s.Models), need: "a checkpoint, or a list of checkpoints"},
@@ -80,6 +79,7 @@ func (r *reader) spec(s *Spec, root *node) {
 		field{name: "require", read: keep(&require)},
 		field{name: "recipes", read: keep(&recipes)},
 		field{name: "reference", read: keep(&reference)},
+		field{name: "plan", read: keep(&plan)},
 		field{name: "search", read: r.search(s)},
 		field{name: "sampler", read: r.sampler(&s.Sampler), formerly: true},
 		field{name: "seed", read: r.seed(&s.Seed), formerly: true},
@@ -87,7 +87,7 @@ func (r *reader) spec(s *Spec, root *node) {
 		field{name: "timeouts", read: r.timeouts(&s.Timeouts)},
 		field{name: "records", read: r.oneOf(&s.Records, RecordsFull, RecordsRequests)},
 		field{name: "bench", read: r.bench},
-		field{name: "guards", lacks: "guards; a workload says role: guard"},
+		field{name: "guards", lacks: "a list of guards; a workload says role: guard and max_regression: 10%"},
 		field{name: "confirm", lacks: "measuring the best few again"},
 	)
 	r.once("sampler", "seed")
@@ -100,12 +100,16 @@ func (r *reader) spec(s *Spec, root *node) {
 	if s.Name == "" && len(s.Models) > 0 {
 		s.Name = nameOfModel(s.Models[0])
 	}
+	if plan != nil {
+		r.plan(s, plan)
+	}
 	if workloads != nil {
 		r.workloads(s, workloads)
 	}
 	if objective != nil {
 		r.objective(s, objective)
 	}
+	s.guard()
 	if engines != nil {
 		r.engines(s, engines, require, recipes)
 	}
@@ -236,12 +240,4 @@ func (s *Spec) Place(keys ...string) (line, column int) {
 func (s *Spec) Fault(problem string, keys ...string) FieldError {
 	line, column := s.Place(keys...)
 	return FieldError{File: s.Source, Line: line, Column: column, Key: path(keys).String(), Problem: problem}
-}
-
-// DatasetPath is the path of the workload's dataset file, seen from where Source is seen from; empty when it has none.
-func (s *Spec) DatasetPath() string {
-	if s.Workload.Path == "" || filepath.IsAbs(s.Workload.Path) {
-		return s.Workload.Path
-	}
-	return filepath.Join(filepath.Dir(s.Source), s.Workload.Path)
 }

@@ -2,6 +2,7 @@ package studyfile
 
 import (
 	"fmt"
+	"slices"
 
 	"autotune/space"
 	"autotune/tuner"
@@ -21,6 +22,10 @@ func (s *Spec) Problem(constraints []space.Constraint, rewrites []space.Rewrite)
 			return tuner.Problem{}, fmt.Errorf("the baseline of %s: %w", e.Name, err)
 		}
 		p.Baselines = append(p.Baselines, point)
+	}
+	if len(s.Goal.Guards) > 0 { // what guards are compared with is measured first
+		at := slices.IndexFunc(p.Baselines, func(b space.Point) bool { return b.Engine() == s.Reference })
+		p.Baselines = slices.Insert(slices.Delete(slices.Clone(p.Baselines), at, at+1), 0, p.Baselines[at])
 	}
 	var faults Errors
 	for i, recipe := range s.Recipes {

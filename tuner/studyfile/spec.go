@@ -21,10 +21,15 @@ type Spec struct {
 	Models []string
 	// GPUs is how many GPUs a trial may use; 0 is a machine without any.
 	GPUs int
+	// Plan is what the memory planner is told of the machine and the checkpoints.
+	Plan Plan
 	Goal tuner.Goal
 	// Gate is the success rate, above 0 and at most 1, below which a trial has no score.
 	Gate float64
-	// Workload is the traffic. A relative dataset path is relative to the folder of the spec: see DatasetPath.
+	// Traffic are the workloads, in the order in which a trial measures them: targets, then guards. A relative dataset path is relative to the folder of
+	// the spec.
+	Traffic []Traffic
+	// Workload is the first of them.
 	Workload workload.Spec
 	// Engines in the order of the spec.
 	Engines []Engine
@@ -55,7 +60,7 @@ type Spec struct {
 // What is stored of each request.
 const (
 	RecordsFull     = "full"     // every token event
-	RecordsRequests = "requests" // the requests without their token events
+	RecordsRequests = "requests" // the requests with their first and last token event alone
 )
 
 // Engine is one engine of a spec.

@@ -78,8 +78,8 @@ func TestEveryKeyArrives(t *testing.T) {
 		Timeouts                                   studyfile.Timeouts
 		Workload                                   workload.Spec
 	}
-	got := plain{s.Name, s.Sampler, s.Reference, s.Records, s.DatasetPath(), s.Models, s.StartFrom, s.Stoppers, s.StopGain, s.GPUs, s.Goal, s.Gate, s.Seed, s.Budget, s.Timeouts, s.Workload}
-	want := plain{"full", "random", "sglang", studyfile.RecordsRequests, "dir/data.json", []string{"org/a", "org/b"}, []string{"a.db", "../b.db"}, studyfile.StoppersReport, 0.025, 8,
+	got := plain{s.Name, s.Sampler, s.Reference, s.Records, s.Workload.Path, s.Models, s.StartFrom, s.Stoppers, s.StopGain, s.GPUs, s.Goal, s.Gate, s.Seed, s.Budget, s.Timeouts, s.Workload}
+	want := plain{"full", "random", "sglang", studyfile.RecordsRequests, "data.json", []string{"org/a", "org/b"}, []string{"a.db", "../b.db"}, studyfile.StoppersReport, 0.025, 8,
 		tuner.Goal{Metric: "p50_latency", Direction: tuner.Minimize, SubjectTo: []tuner.Bound{
 			{Metric: "p95_ttft", Op: "<=", Limit: 90},
 			{Workload: "w", Metric: "success_rate", Op: ">=", Limit: 0.995},
@@ -238,19 +238,37 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-func TestTemplateIsValidForEveryEngine(t *testing.T) {
-	models := []string{"zai-org/GLM-5.2-FP8", "./tiny", "org/true", "x/null", `we"ird: 'name' # {x`, "org/123", "~", "0x10", "Über/modell"}
-	for _, engines := range [][]string{{"vllm"}, {"sglang"}, {"vllm", "sglang"}, {"sglang", "vllm"}} {
-		for _, gpus := range []int{0, 1, 2, 6, 8, 16} {
-			for _, model := range models {
-				text := string(studyfile.Template(studyfile.TemplateInput{Engines: engines, Model: model, GPUs: gpus}))
-				s := parse(t, text)
-				if s.GPUs != gpus || len(s.Models) != 1 || s.Models[0] != model || len(s.Engines) != len(engines) || s.Engines[0].Name != engines[0] {
-					t.Errorf("%v, %q, %d GPUs became %v, %v, %d", engines, model, gpus, s.Engines, s.Models, s.GPUs)
+// nastyTexts are what a model, a variable or a flag may be, and what some reader of YAML takes for something else.
+var nastyTexts = []string{"zai-org/GLM-5.2-FP8", "./tiny", "org/true", "x/null", `we"ird: 'name' # {x`, "org/123", "~", "0x10", "Über/modell", "true", "off", "8", "0.90", "16K", "default",
+	"a\nb", "\ttab", " ", "'", "''", `\`, "{a: 1}", `{"factor": 4.0, "n": 10000000}`, "[1, 2]", "&a", "*a", "!x", "%", "@", "`", "- x", "#x", "a: b", "$HOME", "1e3", "0o7", "\u2028", "\u00a0", ".inf", "=", "<<"}
+
+func TestTemplateIsValidWhateverItIsGiven(t *testing.T) {
+	for _, gpus := range []int{0, 1, 6, 16} {
+		for i, text := range nastyTexts {
+			model := text
+			if strings.TrimSpace(text) == "" || strings.HasPrefix(text, "-") {
+				model = "m"
+			}
+			in := studyfile.TemplateInput{Model: model, GPUs: gpus, Comments: []string{"Made from\na file"}, Longest: []int{0, 16, 2000}[i%3],
+				Engines: []studyfile.TemplateEngine{{
+					Name: "vllm", Comments: []string{"a\nb"}, Command: []string{"numactl", text, "vllm"}, Env: []studyfile.EnvVar{{Name: "A", Value: text}},
+					Fixed:    []studyfile.TemplateLine{{Flag: "chat-template", Value: studyfile.ValueText(space.String(text)), Why: "w\nx"}, {Flag: "x", Value: studyfile.ValueText(space.Float(2))}},
+					Baseline: []studyfile.TemplateLine{{Flag: "seed", Value: "8"}},
+					Space:    []studyfile.TemplateLine{{Flag: "seed", Value: "[default, {ints: [1, 9], log: true}]", Why: "why"}, {Flag: "y", Value: "bool", Off: true}},
+					Require:  []studyfile.TemplateLine{{Value: "seed != 3", Why: "r" + text}},
+				}, {Name: "sglang", Space: []studyfile.TemplateLine{{Flag: "z", Value: "[1, 2]"}}}},
+				Recipes: []studyfile.TemplateRecipe{{Engine: "vllm", Flags: []studyfile.TemplateLine{{Flag: "seed", Value: "5"}}, Why: "b\u2028c"}}}
+			written := string(studyfile.Template(in))
+			for _, version := range []string{written, regexp.MustCompile(`(?m)^#: `).ReplaceAllString(written, "")} { // and every commented key switched on
+				s := parse(t, version)
+				e := s.Engines[0]
+				if s.GPUs != gpus || s.Models[0] != model || e.Command[1] != text || e.Env[0].Value != text || e.Fixed[0].Value != space.String(text) || e.Fixed[1].Value != space.Float(2) || len(s.Recipes) != 1 {
+					t.Fatalf("%q became %+v\n%s", text, s, version)
+				}
+				if w := s.Traffic[0].Spec; in.Longest > 0 && w.InputTokens+w.OutputTokens > in.Longest {
+					t.Errorf("%d and %d tokens do not fit %d", w.InputTokens, w.OutputTokens, in.Longest)
 				}
 				checkSpec(t, s)
-				all := parse(t, regexp.MustCompile(`(?m)^#: `).ReplaceAllString(text, "")) // every commented key switched on
-				checkSpec(t, all)
 			}
 		}
 	}

@@ -1,135 +1,175 @@
 package workload
 
 import (
+	"cmp"
 	"fmt"
-	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
 // Streams of random numbers that are made from one seed, so that they do not repeat each other.
 const (
-	streamRows    = 0x726f7773
-	streamInputs  = 0x696e7075
-	streamOutputs = 0x6f757470
+	streamRows     = 0x726f7773
+	streamInputs   = 0x696e7075
+	streamOutputs  = 0x6f757470
+	streamArrivals = 0x61727269
 )
 
-// Expand makes the requests in order of arrival, a function of the spec and the rows alone. Rows are needed for ShareGPT only:
-// each chosen row is sent once, and the seed says which.
+// Expand makes the requests in order of arrival, a function of the spec and the rows alone. Rows are those of the dataset's file, when it has
+// one. The error says what the rows lack.
 func (s Spec) Expand(rows []Row) ([]Request, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
+	switch s.Dataset {
+	case Random, Prefix:
+		return s.expandRandom(), nil
+	case Conversation:
+		return s.expandConversations(), nil
+	case ShareGPT:
+		return s.expandShareGPT(rows)
+	default:
+		return s.expandFile(rows)
+	}
+}
+
+// expandRandom makes prompts of random tokens. Those of a prefix dataset begin with one of its prefixes, each of which is as frequent as the others.
+func (s Spec) expandRandom() []Request {
 	requests := make([]Request, s.Requests)
-	if s.Dataset == Random {
-		for i := range requests {
-			requests[i] = Request{Index: i, Arrival: s.arrival(i), Input: s.InputTokens, Output: s.OutputTokens}
-		}
-		return requests, nil
-	}
-	if len(rows) < s.Requests {
-		return nil, fmt.Errorf("the dataset has %d usable conversations, the workload asks for %d requests; try a larger file or fewer requests", len(rows), s.Requests)
-	}
-	chosen := rand.New(rand.NewPCG(s.Seed, streamRows)).Perm(len(rows))
+	arrivals, in, out := s.arrivals(s.Requests), s.inputs(s.Requests), s.outputs(s.Requests)
+	order := rand.New(rand.NewPCG(s.Seed, streamRows)).Perm(s.Requests)
 	for i := range requests {
-		row := rows[chosen[i]]
-		requests[i] = Request{Index: i, Arrival: s.arrival(i), Output: row.Output, Text: row.Prompt}
-		if s.OutputTokens > 0 {
-			requests[i].Output = s.OutputTokens
+		requests[i] = Request{Index: i, Arrival: arrivals[i], Input: in[i], Output: out[i]}
+		if s.Dataset == Prefix {
+			requests[i].Pieces = []Piece{{key(kindPrefix, uint64(order[i]%s.Prefixes)), s.PrefixTokens}, {key(kindOwn, uint64(i)), in[i]}}
+			requests[i].Input += s.PrefixTokens
 		}
-	}
-	return requests, nil
-}
-
-// ExpandLengths makes the requests of a ShareGPT workload without its file: token-id prompts whose lengths have the given means.
-func (s Spec) ExpandLengths(meanIn, meanOut float64) ([]Request, error) {
-	if err := s.Validate(); err != nil {
-		return nil, err
-	}
-	requests := ShareGPTLengths(s.Requests, s.Seed, meanIn, meanOut)
-	for i := range requests {
-		requests[i].Arrival = s.arrival(i)
-		if s.OutputTokens > 0 {
-			requests[i].Output = s.OutputTokens
-		}
-	}
-	return requests, nil
-}
-
-// arrival is a constant rate, rounded down to the microsecond, to which all instants are kept.
-func (s Spec) arrival(i int) time.Duration {
-	if s.Rate <= 0 {
-		return 0
-	}
-	return time.Duration(float64(i)/s.Rate*1e6) * time.Microsecond
-}
-
-// Means of ShareGPT's first turns in tokens, as two published benchmarks of 1000 of them have them on average (328 and 342 in, 270 and 281 out).
-const (
-	ShareGPTMeanInput  = 335.0
-	ShareGPTMeanOutput = 276.0
-)
-
-// Shape of ShareGPT's first turns: many short prompts and a long tail, answers less spread. The spreads are ours, estimated, not published:
-// a log-normal of spread 1.3 has a mean 2.3 times its median, one of 1.0 has 1.6 times.
-const (
-	spreadIn     = 1.3
-	spreadOut    = 1.0
-	shortestTurn = 4    // tokens; the public benchmark tools drop shorter ones
-	longestTurn  = 4096 // tokens
-)
-
-// ShareGPTLengths draws n pairs of prompt and answer lengths in tokens, log-normal and cut to 4..4096, whose sums are the given
-// means times n, rounded. Every n-th part of the distribution is drawn once, so that two seeds differ in order only.
-func ShareGPTLengths(n int, seed uint64, meanIn, meanOut float64) []Request {
-	in := lengths(n, meanIn, spreadIn, rand.New(rand.NewPCG(seed, streamInputs)))
-	out := lengths(n, meanOut, spreadOut, rand.New(rand.NewPCG(seed, streamOutputs)))
-	requests := make([]Request, n)
-	for i := range requests {
-		requests[i] = Request{Index: i, Input: in[i], Output: out[i]}
 	}
 	return requests
 }
 
-func lengths(n int, mean, spread float64, rng *rand.Rand) []int {
-	shape := make([]float64, n)
-	for i := range shape {
-		shape[i] = math.Exp(spread * math.Sqrt2 * math.Erfinv(2*(float64(i)+0.5)/float64(n)-1))
+// expandConversations makes conversations, the turns of each one after the other. The prompt of a turn is that of the turn before, an answer
+// of that turn's length, and what is new. The answers in it are the workload's own, so that every server is asked the same.
+func (s Spec) expandConversations() []Request {
+	n := s.Requests
+	requests := make([]Request, n)
+	arrivals, in, out := s.arrivals((n+s.Turns-1)/s.Turns), s.inputs(n), s.outputs(n)
+	var context []Piece // of the conversation so far; each turn's prompt is its beginning, so that they share memory
+	length := 0
+	add := func(kind, number uint64, tokens int) {
+		context, length = append(context, Piece{key(kind, number), tokens}), length+tokens
 	}
-	want := int(math.Round(mean * float64(n)))
-	// The cut moves the mean, so the scale is searched for; the sum grows with it.
-	low, high := 0.0, 1000*mean
-	for range 60 {
-		if middle := (low + high) / 2; total(scaled(shape, middle)) < want {
-			low = middle
+	for i := range requests {
+		r := &requests[i]
+		*r = Request{Index: i, Arrival: arrivals[i/s.Turns], Output: out[i], Turn: i % s.Turns}
+		if r.Turn == 0 {
+			context, length = nil, 0
+			if s.PrefixTokens > 0 {
+				add(kindPrefix, 0, s.PrefixTokens)
+			}
 		} else {
-			high = middle
+			r.Think = s.ThinkTime
+			add(kindAnswer, uint64(i-1), out[i-1])
 		}
+		add(kindOwn, uint64(i), in[i])
+		r.Pieces, r.Input = slices.Clip(context), length
 	}
-	out := scaled(shape, high)
-	// What rounding left over is taken from the longest that are not cut, one token each.
-	for i, over := n-1, total(out)-want; i >= 0 && over > 0; i-- {
-		if out[i] > shortestTurn && out[i] < longestTurn {
-			out[i]--
-			over--
-		}
-	}
-	rng.Shuffle(n, func(i, j int) { out[i], out[j] = out[j], out[i] })
-	return out
+	return requests
 }
 
-func scaled(shape []float64, by float64) []int {
-	out := make([]int, len(shape))
-	for i, x := range shape {
-		out[i] = int(math.Round(min(max(x*by, shortestTurn), longestTurn)))
+// expandShareGPT sends each chosen row once; the seed says which.
+func (s Spec) expandShareGPT(rows []Row) ([]Request, error) {
+	if len(rows) < s.Requests {
+		return nil, fmt.Errorf("the dataset has %d usable conversations, the workload asks for %d requests; try a larger file or fewer requests", len(rows), s.Requests)
 	}
-	return out
+	requests, arrivals, out := make([]Request, s.Requests), s.arrivals(s.Requests), s.outputs(s.Requests)
+	chosen := rand.New(rand.NewPCG(s.Seed, streamRows)).Perm(len(rows))
+	for i := range requests {
+		row := rows[chosen[i]]
+		requests[i] = Request{Index: i, Arrival: arrivals[i], Output: cmp.Or(out[i], row.Output), Text: row.Prompt}
+	}
+	return requests, nil
 }
 
-func total(values []int) int {
-	sum := 0
-	for _, v := range values {
-		sum += v
+// expandFile sends a window of the file's rows in order of arrival (in the file's order, where they say none).
+func (s Spec) expandFile(rows []Row) ([]Request, error) {
+	window, err := s.window(rows)
+	if err != nil {
+		return nil, err
 	}
-	return sum
+	n := len(window)
+	requests, arrivals, out := make([]Request, n), s.arrivals(n), s.outputs(n)
+	for i, row := range window {
+		r := Request{Index: i, Arrival: arrivals[i], Input: row.Input, Output: cmp.Or(out[i], row.Output), Text: row.Prompt, Messages: row.Messages, Tokens: row.Tokens}
+		if row.Timed && !s.Own() {
+			r.Arrival = time.Duration(float64(row.Arrival-window[0].Arrival)/cmp.Or(s.Speed, 1)) / time.Microsecond * time.Microsecond
+		}
+		if len(r.Tokens) > 0 {
+			r.Input = len(r.Tokens)
+		}
+		if len(row.Blocks) > 0 {
+			r.Pieces = blocks(row)
+		}
+		if err := s.takes(r); err != nil {
+			return nil, fmt.Errorf("line %d of the dataset: %w", row.Line, err)
+		}
+		requests[i] = r
+	}
+	return requests, nil
+}
+
+// takes refuses a request that the workload's endpoint does not take, or whose answer has no length.
+func (s Spec) takes(r Request) error {
+	switch {
+	case r.Output < 1:
+		return fmt.Errorf("the length of the answer is missing; give the row output_tokens, or the workload, for all of them")
+	case s.Endpoint == Chat && r.Text == "" && r.Messages == "":
+		return fmt.Errorf("the prompt is token ids, which only endpoint: %s takes", Completions)
+	case s.Endpoint != Chat && r.Messages != "":
+		return fmt.Errorf("the prompt is messages, which only endpoint: %s takes", Chat)
+	}
+	return nil
+}
+
+// window are the rows that are sent: those that arrive within From..To, the first Requests of them.
+func (s Spec) window(rows []Row) ([]Row, error) {
+	timed := 0
+	for _, r := range rows {
+		if r.Timed {
+			timed++
+		}
+	}
+	switch {
+	case timed == 0 && (s.From > 0 || s.To > 0 || s.Speed > 0):
+		return nil, fmt.Errorf("from, to and speed are about arrivals, and no row of the dataset has one")
+	case timed > 0 && timed < len(rows):
+		return nil, fmt.Errorf("%d of the dataset's %d rows have an arrival; either all have one or none", timed, len(rows))
+	}
+	rows = slices.Clone(rows)
+	slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Compare(a.Arrival, b.Arrival) })
+	if timed > 0 {
+		first := rows[0].Arrival
+		rows = slices.DeleteFunc(rows, func(r Row) bool {
+			return r.Arrival-first < s.From || s.To > 0 && r.Arrival-first >= s.To
+		})
+	}
+	switch {
+	case len(rows) == 0:
+		return nil, fmt.Errorf("the dataset has no row in the window from %v to %v", s.From, s.To)
+	case s.Requests > len(rows):
+		return nil, fmt.Errorf("the dataset has %d rows in the window, the workload asks for %d requests; try a larger window or fewer requests", len(rows), s.Requests)
+	case s.Requests > 0:
+		rows = rows[:s.Requests]
+	}
+	return rows, nil
+}
+
+// blocks makes a prompt of a trace's blocks: a block of one id holds the same tokens wherever it stands.
+func blocks(row Row) []Piece {
+	pieces := make([]Piece, len(row.Blocks))
+	for i, id := range row.Blocks {
+		pieces[i] = Piece{key(kindBlock, uint64(id)), min(BlockTokens, row.Input-i*BlockTokens)}
+	}
+	return pieces
 }

@@ -6,10 +6,13 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"time"
+
+	"autotune/tuner/metric"
 )
 
 // Identity is what a workload asks: only measurements of equal identities are ever compared. Name, path, seed and the limits after which
-// one gives up are no part of it; the content of the dataset's file is.
+// one gives up are no part of it, nor who asks (the API key's variable); the content of the dataset's file is.
 func (s Spec) Identity(fileHash string) string {
 	asked := struct {
 		Dataset        string
@@ -21,8 +24,28 @@ func (s Spec) Identity(fileHash string) string {
 		MaxConcurrency int
 		Warmup         int
 		Endpoint       string
-	}{s.Dataset, fileHash, s.InputTokens, s.OutputTokens, s.Requests, s.Rate, s.MaxConcurrency, s.Warmup, s.Endpoint}
-	if s.Dataset == Random {
+		Goodput        metric.SLOs `json:",omitzero"` // goodputs of other SLOs are other figures
+		// What came later is left out where it is not used, so that the identities of before stay.
+		Burstiness    float64       `json:",omitempty"`
+		Ramp          Ramp          `json:",omitzero"`
+		AtOnce        bool          `json:",omitempty"`
+		InputLengths  Lengths       `json:",omitzero"`
+		OutputLengths Lengths       `json:",omitzero"`
+		Prefixes      int           `json:",omitempty"`
+		PrefixTokens  int           `json:",omitempty"`
+		Turns         int           `json:",omitempty"`
+		ThinkTime     time.Duration `json:",omitempty"`
+		Speed         float64       `json:",omitempty"`
+		From          time.Duration `json:",omitempty"`
+		To            time.Duration `json:",omitempty"`
+		ExtraBody     string        `json:",omitempty"`
+		Headers       []Header      `json:",omitempty"`
+	}{s.Dataset, fileHash, s.InputTokens, s.OutputTokens, s.Requests, s.Rate, s.MaxConcurrency, s.Warmup, s.Endpoint, s.Goodput,
+		s.Burstiness, s.Ramp, s.AtOnce && Timed(s.Dataset), s.InputLengths, s.OutputLengths, s.Prefixes, s.PrefixTokens, s.Turns, s.ThinkTime, s.Speed, s.From, s.To, s.ExtraBody, s.Headers}
+	if asked.Speed == 1 {
+		asked.Speed = 0
+	}
+	if !HasFile(s.Dataset) {
 		asked.File = ""
 	}
 	text, err := json.Marshal(asked)

@@ -2,7 +2,6 @@ package workload
 
 import (
 	"slices"
-	"strings"
 )
 
 // DefaultVocab bounds the token ids when the model's vocabulary is not known: every tokenizer of a language model has so many.
@@ -15,26 +14,48 @@ const specialTokens = 100
 const WarmupRepeat = -1
 
 // Prompt makes the token ids of a request and appends them to dst: new content for each trial and repeat, always the same for the same
-// arguments, evenly spread over the vocabulary without its first hundred ids (its first quarter, when it is small).
+// arguments, evenly spread over the vocabulary without its first hundred ids (its first quarter, when it is small). Requests of one trial and
+// repeat share the content of pieces that have one key, and nothing else.
 func Prompt(studySeed uint64, trial, repeat int, r Request, vocab int, dst []int32) []int32 {
 	if vocab <= 0 {
 		vocab = DefaultVocab
 	}
+	of := mix(mix(mix(studySeed)+uint64(trial)) + uint64(int64(repeat)))
+	dst = slices.Grow(dst, r.Input)
+	if r.Pieces == nil {
+		return fill(mix(of+uint64(r.Index)), r.Input, vocab, dst)
+	}
+	for _, p := range r.Pieces {
+		dst = fill(mix(of+p.Key), p.Length, vocab, dst)
+	}
+	return dst
+}
+
+// fill appends so many ids, a function of the state: more of them begin with those of fewer.
+func fill(state uint64, length, vocab int, dst []int32) []int32 {
 	lowest := uint64(min(specialTokens, vocab/4))
 	width := uint64(vocab) - lowest
-	state := mix(mix(mix(mix(studySeed)+uint64(trial))+uint64(int64(repeat))) + uint64(r.Index))
-	dst = slices.Grow(dst, r.Input)
-	for n := 0; n < r.Input; n += 2 {
+	for n := 0; n < length; n += 2 {
 		state += golden
 		bits := mix(state)
 		// The upper half of a product spreads 32 bits evenly over the width, without a division.
 		dst = append(dst, int32(lowest+(bits>>32)*width>>32))
-		if n+1 < r.Input {
+		if n+1 < length {
 			dst = append(dst, int32(lowest+(bits&0xffffffff)*width>>32))
 		}
 	}
 	return dst
 }
+
+// Kinds of pieces, so that keys of one kind are none of another, nor an index.
+const (
+	kindOwn    = 0x6f776e00000000
+	kindPrefix = 0x70726500000000
+	kindAnswer = 0x616e7300000000
+	kindBlock  = 0x626c6f00000000
+)
+
+func key(kind, number uint64) uint64 { return mix(mix(kind) + number) }
 
 // golden is 2^64 over the golden ratio, the increment of SplitMix64.
 const golden = 0x9e3779b97f4a7c15
@@ -44,12 +65,4 @@ func mix(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
-}
-
-// WarmupText is a text of a text's length that shares no beginning with it, so that no cache of prefixes knows the text afterwards:
-// its words in reverse.
-func WarmupText(text string) string {
-	words := strings.Fields(text)
-	slices.Reverse(words)
-	return "Warm-up: " + strings.Join(words, " ")
 }

@@ -20,7 +20,7 @@ func TestExpandRandom(t *testing.T) {
 	if len(requests) != 1000 {
 		t.Fatalf("%d requests", len(requests))
 	}
-	if want := (Request{Index: 999, Arrival: 999 * time.Millisecond, Input: 8192, Output: 1024}); requests[999] != want {
+	if want := (Request{Index: 999, Arrival: 999 * time.Millisecond, Input: 8192, Output: 1024}); !reflect.DeepEqual(requests[999], want) {
 		t.Errorf("the last one is %+v, want %+v", requests[999], want)
 	}
 	all := balanced

@@ -10,6 +10,9 @@
 // Request i takes the slot that has been free longest; its instant is the later of arrival i and the instant that slot became free.
 // A slot becomes free again at the end of its request, however it ended. Nothing is sent at the limit or later: the first request
 // whose instant would be there, and all after it, never come, and the server runs on to the end of what it has.
+// In a plan with turns it is conversations that take slots: the first turn as above, and a slot becomes free at the end of the last turn. A later turn
+// is sent when the turn before, which has the index before its own, has ended and the think time has passed; were that at the limit or later, its
+// conversation is over with the turn before.
 // A request may come, on this machine's clock, at any time before the simulation reaches its instant; what is in the header counts.
 //
 // Each event of a stream carries the stamps of its tokens (StampsField), and the last one the instant of the end (EndField);
@@ -46,7 +49,9 @@ type Hello struct {
 // Plan is what a client is going to send.
 type Plan struct {
 	ID       string  `json:"id"`
-	Arrivals []int64 `json:"arrivals_us"` // by index, ascending
-	Cap      int     `json:"cap"`         // most requests in flight; 0: no cap
-	Limit    int64   `json:"limit_us"`    // nothing is sent from this instant on; 0: none
+	Arrivals []int64 `json:"arrivals_us"`        // by index, ascending
+	Cap      int     `json:"cap"`                // most requests in flight; 0: no cap
+	Limit    int64   `json:"limit_us"`           // nothing is sent from this instant on; 0: none
+	Turns    []int   `json:"turns,omitempty"`    // of its conversation that each request is, from 0; none: each request stands alone
+	Think    int64   `json:"think_us,omitempty"` // from a turn's end to the next turn
 }

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"autotune/runner/engine"
+	"autotune/space"
+	"autotune/tuner"
+	"autotune/tuner/memory"
+	"autotune/tuner/metric"
+	"autotune/tuner/studyfile"
+	"autotune/tuner/workload"
+)
+
+// night is the plan of a study before it runs. Its JSON keys are documented and stay.
+type night struct {
+	checkReport
+	GPU       string        `json:"gpu"`
+	Memory    census        `json:"memory"`
+	Sums      []baselineSum `json:"sums"`
+	Phases    []phase       `json:"phases"` // of one trial
+	TrialTime float64       `json:"trial_seconds"`
+	Buys      int           `json:"buys_trials"` // that the budget is good for
+	Hours     float64       `json:"hours"`
+	GPUHours  float64       `json:"gpu_hours"`
+	Ends      string        `json:"ends_by"` // trials, wall_clock or space
+	NotTried  []string      `json:"not_tried"`
+}
+
+// phase is a part of a trial, and why it is taken to last so long.
+type phase struct {
+	Name    string  `json:"phase"`
+	Seconds float64 `json:"seconds"`
+	Most    float64 `json:"seconds_at_most,omitempty"` // 0: no bound
+	Why     string  `json:"why"`
+}
+
+// What is assumed where nothing was measured. Small models are up in 35 to 60 s, Llama-70B on 8 GPUs in 3.5 minutes with its files in memory, models of 700 GB
+// in more than 10 minutes, the first time 10 to 20 more for kernels that are compiled once.
+const (
+	assumedDisk    = 2.0              // GiB/s, one NVMe disk
+	assumedInit    = 30 * time.Second // processes, imports, groups
+	assumedCapture = 90 * time.Second // profiling, compiling, graphs
+	assumedWarm    = 20 * time.Second // readiness, warm-up, flushing, ending
+	assumedBench   = 10 * time.Minute // of one workload
+	assumedSearch  = 30 * time.Minute // for the highest rate
+)
+
+// night makes the night's plan from what check has found.
+func (a *assembly) night(ctx context.Context, r checkReport) (night, error) {
+	x, err := a.experience(ctx)
+	if err != nil {
+		return night{}, err
+	}
+	n := night{checkReport: r, GPU: gpuCount(a.planner.host.GPUs), Memory: a.memoryCensus(r.Exact), Sums: a.sums(x), NotTried: []string{}}
+	if h := a.planner.host; h.MemoryGiB > 0 {
+		n.GPU = fmt.Sprintf("%d x %s%.1f GiB", h.GPUs, map[bool]string{true: h.GPU + ", "}[h.GPU != ""], h.MemoryGiB)
+	}
+	n.Phases = a.phases(x)
+	for _, p := range n.Phases {
+		n.TrialTime += p.Seconds
+	}
+	n.budget(a.spec)
+	n.Warnings = append(n.Warnings, a.nightWarnings(n)...)
+	n.NotTried = a.notTried(n)
+	return n, nil
+}
+
+// gpuCount writes a number of GPUs of which nothing else is known.
+func gpuCount(n int) string {
+	switch n {
+	case 0:
+		return "no GPU"
+	case 1:
+		return "1 GPU"
+	default:
+		return fmt.Sprintf("%d GPUs", n)
+	}
+}
+
+// budget works out how far the budget goes.
+func (n *night) budget(s *studyfile.Spec) {
+	n.Buys, n.Ends = n.Points, "space"
+	if b := s.Budget.Trials; b > 0 && (b <= n.Buys || !n.Exact) {
+		n.Buys, n.Ends = b, "trials"
+	}
+	if c := s.Budget.WallClock; c > 0 && n.TrialTime > 0 {
+		if most := int((c.Seconds() + n.TrialTime - 1) / n.TrialTime); most < n.Buys {
+			n.Buys, n.Ends = max(most, 1), "wall_clock"
+		}
+	}
+	n.Hours = float64(n.Buys) * n.TrialTime / 3600
+	n.GPUHours = n.Hours * float64(s.GPUs)
+}
+
+// experience is what earlier studies of these checkpoints on real hardware measured.
+type experience struct {
+	pace    tuner.Pace
+	from    string                  // the first study with trials that ran; empty without any
+	facts   map[string]memory.Facts // by engine, of a trial with its baseline's flags
+	sources map[string]string       // by engine, where from
+}
+
+// experience reads the earlier studies once more, for what the study itself does not keep of them.
+func (a *assembly) experience(ctx context.Context) (x experience, err error) {
+	x = experience{facts: map[string]memory.Facts{}, sources: map[string]string{}}
+	for i, e := range a.inputs.Earlier {
+		where := e.Path
+		if !filepath.IsAbs(where) {
+			where = filepath.Join(a.inputs.Folder, where)
+		}
+		o, err := look(ctx, where)
+		if err != nil {
+			return x, err
+		}
+		if !o.inputs.Rehearse && slices.Equal(o.spec.Models, a.spec.Models) {
+			if p := o.history.Pace(); p.Ran > 0 && x.from == "" {
+				x.pace, x.from = p, e.Path
+			}
+			a.learn(&x, i, o.history)
+		}
+		if err := o.db.Close(); err != nil {
+			return x, err
+		}
+	}
+	return x, nil
+}
+
+// learn takes what the logs of trials with a baseline's flags said of memory.
+func (a *assembly) learn(x *experience, i int, h tuner.History) {
+	e := a.inputs.Earlier[i]
+	for _, t := range e.Trials {
+		p, ok := a.translate(e, t)
+		at := slices.IndexFunc(h, func(u tuner.Trial) bool { return u.Number == t.Number && u.Ran() })
+		known := slices.IndexFunc(a.problem.Baselines, func(b space.Point) bool { return ok && b.Key() == p.Key() })
+		if at < 0 || known < 0 || x.sources[p.Engine()] != "" {
+			continue
+		}
+		if f := engine.Measured(h[at].Outcome.Run.Facts); f != (memory.Facts{}) {
+			x.facts[p.Engine()], x.sources[p.Engine()] = f, fmt.Sprintf("%s, trial %d", e.Path, t.Number)
+		}
+	}
+}
+
+// phases says how long the parts of a trial last.
+func (a *assembly) phases(x experience) []phase {
+	var list []phase
+	pace, source := x.pace, x.from
+	if source != "" {
+		list = append(list, phase{Name: "start", Seconds: pace.StartUp.Seconds(), Why: fmt.Sprintf("mean of the %s that ran in %s", trials(pace.Ran), source)})
+	} else {
+		list = append(list, phase{Name: "init", Seconds: assumedInit.Seconds(), Why: "assumed"}, a.loading(),
+			phase{Name: "profile, capture", Seconds: assumedCapture.Seconds(), Why: "assumed, with compiled kernels in the cache; 10 to 20 min more the first time"},
+			phase{Name: "warm-up, stop", Seconds: assumedWarm.Seconds(), Why: "assumed"})
+	}
+	for i, t := range a.spec.Traffic {
+		p := measuring(t.Spec)
+		if a.spec.Goal.Metric == metric.RequestRate {
+			p.Seconds, p.Why = assumedSearch.Seconds(), "assumed: the search for a rate takes several probes"
+		}
+		if source != "" && i == 0 && len(a.spec.Traffic) == 1 {
+			p.Seconds, p.Why = pace.Bench.Seconds(), fmt.Sprintf("mean of the %s that ran in %s", trials(pace.Ran), source)
+		}
+		if len(a.spec.Traffic) > 1 {
+			p.Name += " " + t.Name
+			if t.Role == studyfile.RoleGuard {
+				p.Why += "; only of a trial that could win"
+			}
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
+// loading is the reading of the weights: of the largest checkpoint, since the search decides which one.
+func (a *assembly) loading() phase {
+	most := 0.0
+	for _, m := range a.planner.models {
+		most = max(most, float64(m.Weights.Total()-m.Weights.Draft)/(1<<30))
+	}
+	if most == 0 {
+		return phase{Name: "load", Seconds: 120, Why: "assumed: the checkpoint's size is not known"}
+	}
+	rate, of := a.spec.Plan.DiskGiB, "the spec's disk"
+	if rate == 0 {
+		rate, of = assumedDisk, "an assumed disk"
+	}
+	return phase{Name: "load", Seconds: most / rate, Why: fmt.Sprintf("%.0f GiB at %.3g GiB/s, %s; much less while the files are in memory", most, rate, of)}
+}
+
+// measuring is the benchmark of a workload: no shorter than its arrivals, no longer than its limit.
+func measuring(w workload.Spec) phase {
+	p := phase{Name: "bench", Seconds: assumedBench.Seconds(), Most: w.WallLimit.Seconds(), Why: "assumed: nothing was measured yet"}
+	if w.Rate > 0 {
+		if arrivals := float64(w.Requests) / w.Rate; arrivals > p.Seconds {
+			p.Seconds, p.Why = arrivals, "the requests arrive no faster"
+		}
+	}
+	if p.Most > 0 && p.Seconds > p.Most {
+		p.Seconds = p.Most
+	}
+	return p
+}

@@ -1,0 +1,53 @@
+package bench
+
+// vllmBench is `vllm bench serve --save-result`.
+var vllmBench = Tool{Name: "vllm-bench", Title: "vllm bench serve", File: "result.json", tells: []string{"total_output_tokens", "completed"}, parse: parseVLLM,
+	table: table{stats: numpyStats, rows: []row{
+		{ours: "request_throughput", theirs: "request_throughput"},
+		{ours: "output_token_throughput", theirs: "output_throughput"},
+		{ours: "total_token_throughput", theirs: "total_token_throughput"},
+		{ours: "duration", theirs: "duration"},
+		{ours: "input_tokens", theirs: "total_input_tokens", differs: "counted by the client's tokenizer"},
+		{ours: "output_tokens", theirs: "total_output_tokens"},
+		{ours: "peak_concurrency", theirs: "max_concurrent_requests", differs: "requests that touch one second, so that it may exceed the cap"},
+		{ours: "peak_output_token_throughput", theirs: "max_output_tokens_per_s", differs: "events of one second, a token each"},
+		{ours: "ttft_sent", theirs: "STAT_ttft_ms", scale: 1e-3},
+		{ours: "latency_sent", theirs: "STAT_e2el_ms", scale: 1e-3},
+		{ours: "tpot", theirs: "STAT_tpot_ms", scale: 1e-3, differs: "(latency - TTFT) / (tokens - 1)"},
+		{ours: "itl", theirs: "STAT_itl_ms", scale: 1e-3, differs: "gaps between events, however many tokens one carries"},
+	}}}
+
+func parseVLLM(doc document) (*report, *Refusal) {
+	r := newReport()
+	if refusal := r.flat(doc); refusal != nil {
+		return nil, refusal
+	}
+	if n, ok := doc.count("failed"); ok {
+		r.failed = n
+	}
+	return r, nil
+}
+
+// flat reads what the flat files of vLLM's and SGLang's tools have in common.
+func (r *report) flat(doc document) *Refusal {
+	var ok bool
+	if r.done, ok = doc.count("completed"); !ok {
+		return refuse("schema", "the file does not say how many requests were completed")
+	}
+	for name, to := range map[string]*float64{"duration": &r.duration, "total_input_tokens": &r.input, "total_output_tokens": &r.output} {
+		if *to, ok = doc.number(name); !ok {
+			return refuse("schema", "%s is missing", name)
+		}
+	}
+	r.limit, _ = doc.count("max_concurrency")
+	for _, v := range doc.list("output_lens") {
+		r.outputs = append(r.outputs, number(v))
+	}
+	for _, v := range doc.list("errors") {
+		if text, _ := v.(string); text != "" {
+			r.example = text
+			break
+		}
+	}
+	return nil
+}

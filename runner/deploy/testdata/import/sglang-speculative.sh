@@ -1,0 +1,14 @@
+python -m sglang.launch_server \
+    --model-path /data2/deepseek-ai/DeepSeek-R1 \
+    --port 2233 \
+    --trust-remote-code \
+    --tp-size 16 \
+    --dp-size 8 \
+    --enable-dp-attention \
+    --mem-fraction-static 0.7 \
+    --disable-radix-cache \
+    --speculative-algorithm EAGLE \
+    --speculative-num-steps 1  \
+    --speculative-eagle-topk 1 \
+    --speculative-num-draft-tokens 2 \
+    --speculative-draft-model-path /data2/deepseek-ai/DeepSeek-V3-0324-NextN

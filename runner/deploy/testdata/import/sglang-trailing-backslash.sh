@@ -1,0 +1,22 @@
+MODEL_PATH=deepseek-ai/DeepSeek-V3 DEEPEP_CFG='{"normal_dispatch": {"num_sms": 20}}'
+python -m sglang.launch_server \
+  --model-path "$MODEL_PATH" \
+  --tp-size 32 \
+  --dp-size 32 \
+  --ep-size 32 \
+  --trust-remote-code \
+  --mem-fraction-static 0.85 \
+  --attention-backend flashinfer \
+  --enable-eplb \
+  --eplb-algorithm deepseek \
+  --ep-num-redundant-experts 0 \
+  --ep-dispatch-algorithm dynamic \
+  --enable-dp-attention \
+  --enable-dp-lm-head \
+  --page-size 256 \
+  --moe-dense-tp-size 1 \
+  --chunked-prefill-size 32768 \
+  --cuda-graph-bs 256 \
+  --moe-a2a-backend deepep \
+  --deepep-mode normal \
+  --deepep-config "$DEEPEP_CFG" \

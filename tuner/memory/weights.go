@@ -1,0 +1,170 @@
+package memory
+
+import (
+	"strings"
+)
+
+// narrow is the bytes of a weight by where it lies.
+type narrow struct {
+	experts, attention, dense float64
+	wide, unsure              bool
+}
+
+// types reads how the weights are quantised. Embeddings, heads, routers and norms stay at 16 bits. A block of scales adds little: 4 bytes for 128 x 128
+// of fp8, one byte for 32 of mxfp4 and for 16 of nvfp4, about 2.5 for 128 of awq and gptq.
+func (c config) types(kind string) narrow {
+	q, _ := c["quantization_config"].(map[string]any)
+	method := strings.ToLower(config(q).word("quant_method"))
+	if method == "" {
+		method = strings.ToLower(c.word("quant_method"))
+	}
+	all := func(b float64) narrow { return narrow{experts: b, attention: b, dense: b} }
+	var n narrow
+	switch {
+	case method == "":
+		n = all(2)
+		n.wide = true
+	case strings.Contains(method, "fp8"):
+		n = all(1)
+	case method == "mxfp4":
+		n = narrow{experts: 0.53125, attention: 2, dense: 2}
+		n.unsure = kind != "gpt_oss"
+	case method == "awq" || method == "gptq":
+		bits := config(q).int("bits")
+		if bits == 0 {
+			bits = 4
+		}
+		n = all(float64(bits)/8 + 0.02)
+	default: // modelopt, compressed-tensors and others mix types
+		n = all(0.5625)
+		n.unsure = true
+	}
+	for _, list := range []string{"modules_to_not_convert", "ignored_layers", "ignore"} {
+		for _, word := range config(q).words(list) {
+			if strings.Contains(word, "self_attn") {
+				n.attention = 2
+			}
+		}
+	}
+	return n
+}
+
+// weights computes the bytes of every group from the geometry.
+func (c config) weights(m Model, whole config) Weights {
+	n := c.types(m.Kind)
+	w := Weights{Wide: n.wide, Unsure: n.unsure}
+	hidden, layers := int64(m.Hidden), int64(m.Layers)
+	linear := int64(m.LinearLayers)
+	attention, keyValue, replicated := c.attentionParameters(m)
+	delta := c.linearParameters(m)
+	moe := int64(c.expertLayers(m))
+	each := c.expertParameters(m)
+	shared := c.sharedParameters(m)
+	dense := 3 * hidden * int64(c.int("intermediate_size", "ffn_hidden_size", "n_inner"))
+
+	w.Attention = bytesOf((layers-linear)*attention+linear*delta, n.attention)
+	w.KeyValue = bytesOf((layers-linear)*keyValue, n.attention)
+	w.Replicated = bytesOf((layers-linear)*replicated+int64(m.IndexLayers)*c.indexParameters(m), n.attention) + 2*(2*layers*hidden+moe*hidden*int64(m.Experts))
+	w.Experts = bytesOf(moe*int64(m.Experts)*each, n.experts)
+	w.Shared = bytesOf(moe*shared, n.dense)
+	w.Dense = bytesOf((layers-moe)*dense, n.dense)
+	w.Embedding = 2 * int64(m.Vocab) * hidden
+	if !c.on("tie_word_embeddings") {
+		w.Head = w.Embedding
+	}
+	draft := attention + keyValue + replicated + 2*hidden*hidden
+	if moe > 0 {
+		draft += int64(m.Experts)*each + shared
+	} else {
+		draft += dense
+	}
+	w.Draft = bytesOf(int64(m.DraftLayers)*draft, n.experts)
+	if total := whole.int64("total_size"); total > 0 { // the index tells what all files hold together
+		w = w.scaled(float64(total) / float64(w.Total()))
+	}
+	return w
+}
+
+func (c config) int64(key string) int64 {
+	if f, ok := c[key].(float64); ok && f >= 0 && f < 1<<60 {
+		return int64(f)
+	}
+	return 0
+}
+
+// scaled makes the groups add up to what is known of all.
+func (w Weights) scaled(by float64) Weights {
+	for _, p := range w.each() {
+		*p = int64(float64(*p) * by)
+	}
+	return w
+}
+
+func (w *Weights) each() []*int64 {
+	return []*int64{&w.Experts, &w.Attention, &w.KeyValue, &w.Dense, &w.Shared, &w.Embedding, &w.Head, &w.Replicated, &w.Vision, &w.Draft}
+}
+
+func bytesOf(parameters int64, each float64) int64 { return int64(float64(parameters) * each) }
+
+// attentionParameters are those of one layer, by how they are split. Latent attention: DeepSeek-V2, section 2.1; its down projections are on every GPU.
+func (c config) attentionParameters(m Model) (split, keyValue, replicated int64) {
+	hidden, heads := int64(m.Hidden), int64(m.Heads)
+	if m.Latent == 0 {
+		width := heads * int64(m.KeyDim)
+		split = 2 * hidden * width
+		if c.on("attn_output_gate") || strings.HasPrefix(m.Kind, "qwen3_next") || strings.HasPrefix(m.Kind, "qwen3_5") {
+			split += hidden * width // queries and their gate
+		}
+		return split, 2 * hidden * int64(m.KVHeads) * int64(m.KeyDim), 0
+	}
+	nope, rope, value := int64(c.int("qk_nope_head_dim")), int64(c.int("qk_rope_head_dim")), int64(c.int("v_head_dim"))
+	rank, queries := int64(c.int("kv_lora_rank")), int64(c.int("q_lora_rank"))
+	split = c.latentUp(m) + heads*value*hidden
+	replicated = hidden * (rank + rope)
+	if queries > 0 {
+		return split + queries*heads*(nope+rope), 0, replicated + hidden*queries
+	}
+	return split + hidden*heads*(nope+rope), 0, replicated
+}
+
+// latentUp is the projection out of the latent space of one layer.
+func (c config) latentUp(m Model) int64 {
+	return int64(c.int("kv_lora_rank")) * int64(m.Heads) * int64(c.int("qk_nope_head_dim")+c.int("v_head_dim"))
+}
+
+// indexParameters are those of one layer's indexer.
+func (c config) indexParameters(m Model) int64 {
+	width := int64(c.int("index_n_heads")) * int64(m.IndexDim)
+	return int64(c.int("q_lora_rank"))*width + int64(m.Hidden)*int64(m.IndexDim+c.int("index_n_heads"))
+}
+
+// linearParameters are those of a layer of linear attention (a gated delta net).
+func (c config) linearParameters(m Model) int64 {
+	keys := int64(c.int("linear_num_key_heads")) * int64(c.int("linear_key_head_dim"))
+	values := int64(c.int("linear_num_value_heads")) * int64(c.int("linear_value_head_dim"))
+	return int64(m.Hidden) * (2*keys + 3*values + 2*int64(c.int("linear_num_value_heads")))
+}
+
+// expertLayers counts the layers with routed experts.
+func (c config) expertLayers(m Model) int {
+	if m.Experts == 0 {
+		return 0
+	}
+	step := max(1, c.int("decoder_sparse_step"))
+	if f := c.int("moe_layer_freq"); f > 1 {
+		step = f
+	}
+	only, _ := c["mlp_only_layers"].([]any)
+	return max(0, (m.Layers-c.int("first_k_dense_replace"))/step-len(only))
+}
+
+func (c config) expertParameters(m Model) int64 {
+	return 3 * int64(m.Hidden) * int64(c.int("moe_intermediate_size", "expert_ffn_hidden_size", "intermediate_size"))
+}
+
+func (c config) sharedParameters(m Model) int64 {
+	if width := c.int("shared_expert_intermediate_size"); width > 0 {
+		return 3 * int64(m.Hidden) * int64(width)
+	}
+	return int64(c.int("n_shared_experts")) * c.expertParameters(m)
+}
