@@ -41,7 +41,7 @@ func (w *wall) converse(q workload.Request, m message, free time.Duration) {
 		next, more := w.turnAfter(q.Index)
 		written := make(chan message, 1)
 		if more {
-			go func() { written <- w.message(next) }()
+			go func(q workload.Request) { written <- w.message(q) }(next)
 		}
 		w.send(q, m, free)
 		if !more {
