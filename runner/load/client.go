@@ -23,8 +23,8 @@ const (
 	// dialLimit is more than a loaded server on the same machine takes to accept.
 	dialLimit = 30 * time.Second
 	// drainLimit is how long, after the end mark, the end of the body is awaited, so that the connection serves again: engines send it a
-	// moment later. A connection that takes longer is closed.
-	drainLimit = 10 * time.Millisecond
+	// moment later. The next request of a capped load waits for it, so it is short; a connection that takes longer is closed.
+	drainLimit = 2 * time.Millisecond
 	// longestRefusal bounds what is read of an answer other than 200, in bytes.
 	longestRefusal = 16 << 10
 )
