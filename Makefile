@@ -99,6 +99,16 @@ bench-stop: build ## how often a trial that would have ended best is cut short, 
 e2e: build ## a study on a real vLLM (CPU): installs it once into a cache folder, several minutes
 	examples/cpu-vllm/e2e.sh bin/autotune
 
+# Where SGLang's Python code is installed, once, with torch and without a GPU's libraries.
+SGLANG_ARGS ?= $(HOME)/.cache/autotune/sglang-args
+
+$(SGLANG_ARGS)/ready: examples/sglang-args/requirements.txt examples/sglang-args/install.sh
+	examples/sglang-args/install.sh $(SGLANG_ARGS)
+
+.PHONY: e2e-sglang-args
+e2e-sglang-args: tools $(SGLANG_ARGS)/ready ## our rules for SGLang against its own argument parser on pretended GPUs: installs it once, then a minute
+	AUTOTUNE_SGLANG_PYTHON=$(SGLANG_ARGS)/bin/python go test -tags $(TAGS),e2e -count=1 -run 'TestSGLangArgs' -v ./cmd/autotune
+
 .PHONY: clean
 clean: ## what the targets above made in this folder
 	rm -rf bin quickstart.db quickstart.db-wal quickstart.db-shm quickstart.db.d

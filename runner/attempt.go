@@ -102,6 +102,9 @@ func (a *attempt) run(ctx context.Context) (engine.Finding, error) {
 	stopErr := a.server.Stop(a.Timeouts.Stop)
 	a.out.Run.Ended = a.Now()
 	a.out.Run.Facts = a.news.allFacts()
+	if a.out.Run.Resolved == nil {
+		a.out.Run.Resolved = a.news.logged()
+	}
 	if gone {
 		lines = a.server.Lines() // its last words may have come meanwhile
 	}
@@ -138,21 +141,12 @@ func (a *attempt) start(ctx context.Context) (err error) {
 
 // command is what the place is to start, and is written down as it is.
 func (a *attempt) command(slot place.Slot) place.Command {
-	launch := engine.Launch{Executable: a.executable(), Model: a.plan.Model, ServedName: a.name, Port: slot.Port, InternalPort: slot.InternalPort, Settings: a.plan.Settings}
+	launch := engine.Launch{Executable: a.plan.executable(a.Self), Model: a.plan.Model, ServedName: a.name, Port: slot.Port, InternalPort: slot.InternalPort, Settings: a.plan.Settings}
 	argv, additions := a.plan.Engine.Command(launch)
 	added := slices.Concat(slot.Env, a.plan.Engine.Env(launch), []string{seedVariable + "=" + TrialSeed(a.Seed, a.trial.Number)}, a.plan.Env)
 	a.out.Run.Argv, a.out.Run.Additions = a.hidden.argv(argv), additions
 	a.out.Run.Env, a.out.Run.GPUs = a.hidden.env(added), slot.GPUs
 	return place.Command{Argv: argv, Env: slices.Concat(a.Environ, added)}
-}
-
-// executable is how the engine is started; the word autotune in front means this program.
-func (a *attempt) executable() []string {
-	words := slices.Clone(a.plan.Command)
-	if len(words) > 0 && words[0] == "autotune" {
-		words[0] = a.Self
-	}
-	return words
 }
 
 // notStarted judges a server that could not even be started.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"autotune/runner/engine"
@@ -63,6 +64,15 @@ type Plan struct {
 	Command []string
 	// Env (NAME=VALUE) is added to the environment.
 	Env []string
+}
+
+// executable is how the engine is started; the word autotune in front means this program, self. Nil is the engine's own.
+func (p Plan) executable(self string) []string {
+	words := slices.Clone(p.Command)
+	if len(words) > 0 && words[0] == "autotune" {
+		words[0] = self
+	}
+	return words
 }
 
 // Timeouts bound the phases of a trial; all are needed. The workload has its own limit.

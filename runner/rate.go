@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -16,6 +17,7 @@ const (
 	rateEdge  = 1.05 // the search ends when the rate that holds and the one that does not are so near, as a ratio
 	rateTwice = 2    // how often the final rate has to hold, each time with new content
 	rateMost  = 16   // probes, at most
+	rateIdle  = 0.1  // requests in flight on average: so few that they hardly ever meet
 	rateLeast = 1e-3 // of the rate that the search began with: below it nothing is looked for
 	// A rate is first raised by rateStep over one that another trial has reached, since gains are mostly small, and doubled where nothing is known;
 	// each further step is the square of the one before.
@@ -91,7 +93,7 @@ func (a *attempt) findRate(ctx context.Context, t Traffic) (load.Result, error) 
 			return result, why
 		}
 		m := a.probed(result)
-		if rule, _ := a.disbelief(result, m); result.Ending == load.Complete && rule != "" {
+		if rule, _ := a.disbelief(result, m); a.answered(result, m) && rule != "" {
 			return result, nil
 		}
 		elapsed += result.Elapsed
@@ -104,7 +106,7 @@ func (a *attempt) findRate(ctx context.Context, t Traffic) (load.Result, error) 
 			lowest = m
 		}
 		rate := p.rate
-		more = p.told(holds)
+		more = p.told(holds) && (p.low > 0 || !idle(m))
 		if !holds && best != nil && best.Metrics[metric.RequestRate] == rate {
 			best = at(all, p.low) // it did not hold a second time
 		}
@@ -113,14 +115,25 @@ func (a *attempt) findRate(ctx context.Context, t Traffic) (load.Result, error) 
 			break
 		}
 	}
-	a.found = best
-	if best == nil {
+	result.Elapsed = elapsed
+	if rate, known := lowest.Metrics["success_rate"]; best == nil && !a.left && known && rate < a.Gate {
+		return result, nil // it fails at any rate, and the last probe was at the lowest
+	}
+	if a.found = best; best == nil {
 		a.found = lowest
+	}
+	if m := at(all, p.high); m != nil && a.RateGoal.TotalViolation(m) == 0 && !metric.Sustained(m.Metrics) {
+		a.warn("at %.4g requests/s the bounds hold, and the server does not keep up: of a run as long as these %d requests the bounds do not tell; a bound on ttft or latency would", p.high, t.Workload.Requests)
 	}
 	a.found.Identity = t.Workload.Identity(t.FileHash) // the question is the same whatever the answer
 	a.found.Also = slices.DeleteFunc(all, func(m *tuner.Measurement) bool { return m == a.found })
-	result.Elapsed = elapsed
 	return result, nil
+}
+
+// idle tells whether requests had the server to themselves, by Little's law: what breaks a bound even then breaks it at every lower rate.
+func idle(m *tuner.Measurement) bool {
+	latency, ok := m.Metrics["mean_latency"]
+	return ok && latency*m.Metrics["request_throughput"] < rateIdle
 }
 
 // at is the last probe at a rate; nil when there is none.
@@ -148,13 +161,21 @@ func (a *attempt) probed(result load.Result) *tuner.Measurement {
 	m := a.measurement(result)
 	m.Repeat = a.repeat
 	if result.Ending == load.Stopped {
-		m.Share, m.Metrics = a.verdict.Share, a.verdict.Expected
+		m.Share, m.Metrics = a.verdict.Share, maps.Clone(a.verdict.Expected)
+	}
+	if m.Metrics == nil { // it was ended before anything could be foreseen
+		m.Metrics = map[string]float64{}
 	}
 	m.Metrics[metric.RequestRate] = a.Workload.Rate
 	return m
 }
 
-// holds tells whether a probe came to its end, passes the gate and keeps every bound.
+// answered tells whether a probe came to its end and passes the gate.
+func (a *attempt) answered(result load.Result, m *tuner.Measurement) bool {
+	return (result.Ending == load.Complete || result.Ending == load.WallLimit) && m.Metrics["success_rate"] >= a.Gate
+}
+
+// holds tells whether a probe was answered, keeps every bound, and was sustained: see metric.Sustained.
 func (a *attempt) holds(result load.Result, m *tuner.Measurement) bool {
-	return result.Ending == load.Complete && m.Metrics["success_rate"] >= a.Gate && a.RateGoal.TotalViolation(m) == 0
+	return a.answered(result, m) && a.RateGoal.TotalViolation(m) == 0 && metric.Sustained(m.Metrics)
 }

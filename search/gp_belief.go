@@ -77,18 +77,17 @@ func (b *belief) regress(dims []gaussian.Dim) error {
 	values := make([][]gaussian.Observation, 1+len(goal.SubjectTo))
 	for _, s := range b.seen {
 		m := s.trial.Outcome.Measured
-		v, ok := goal.Value(m)
-		if !s.ran || !ok {
+		if !s.ran || m == nil {
 			continue
 		}
 		noise := noiseOfShare(goal.Share(m))
-		values[0] = append(values[0], gaussian.Observation{Point: b.full(s.cell), Value: logObjective(goal, v), Noise: noise})
-		for i, violation := range goal.Violations(m) {
-			if math.IsNaN(violation) {
-				continue // its workload was not measured
+		if v, ok := goal.Value(m); ok {
+			values[0] = append(values[0], gaussian.Observation{Point: b.full(s.cell), Value: logObjective(goal, v), Noise: noise})
+		}
+		for i, violation := range violations(goal, s.trial) { // also of one that was cut short in the first of several targets, and has no value
+			if !math.IsNaN(violation) {
+				values[1+i] = append(values[1+i], gaussian.Observation{Point: b.full(s.cell), Value: violation, Noise: noise})
 			}
-			violation = math.Max(-violationMost, math.Min(violationMost, violation))
-			values[1+i] = append(values[1+i], gaussian.Observation{Point: b.full(s.cell), Value: violation, Noise: noise})
 		}
 	}
 	if len(values[0]) == 0 {
@@ -97,7 +96,7 @@ func (b *belief) regress(dims []gaussian.Dim) error {
 	values[0] = clipLow(append(values[0], b.recalled()...))
 	for i, data := range values {
 		if len(data) == 0 {
-			continue // a guard that nothing was measured on
+			continue // a bound that no trial tells of
 		}
 		g, err := gaussian.Regress(dims, data)
 		if err == nil {
@@ -157,9 +156,6 @@ func (b *belief) pretend(g *gaussian.Regression, data []gaussian.Observation) (*
 	}
 	return g.With(all)
 }
-
-// violationMost bounds the logarithm of a bound's violation: that it is broken by a factor of 50 says all.
-const violationMost = 4
 
 // noiseOfShare is the variance of a measurement's error, as a multiple of that of a whole one: a benchmark that was cut short at a share of its
 // workload says less.

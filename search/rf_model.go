@@ -60,14 +60,16 @@ func (s rf) grow(p tuner.Problem, h tuner.History, r *rand.Rand) *woods {
 		case t.Outcome.Kind == tuner.Infeasible:
 			runs.add(c, 0)
 		}
-		if v, ok := p.Goal.Value(t.Outcome.Measured); ok && t.Ran() {
-			values.add(c, logObjective(p.Goal, v))
-			for i, violation := range p.Goal.Violations(t.Outcome.Measured) {
-				if math.IsNaN(violation) {
-					continue // its workload was not measured
-				}
-				bounds[i].add(c, math.Max(-violationMost, math.Min(violationMost, violation)))
+		if t.Outcome.Measured == nil || !t.Ran() {
+			continue
+		}
+		for i, violation := range violations(p.Goal, t) {
+			if !math.IsNaN(violation) {
+				bounds[i].add(c, violation)
 			}
+		}
+		if v, ok := p.Goal.Value(t.Outcome.Measured); ok {
+			values.add(c, logObjective(p.Goal, v))
 			w.ranked = append(w.ranked, seen{trial: t, cell: c})
 		}
 	}

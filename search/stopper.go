@@ -72,19 +72,19 @@ func isSearched(t tuner.Trial) bool {
 func seconds(d time.Duration) string { return fmt.Sprintf("%.0f s", d.Seconds()) }
 
 // broken says which bound or gate a trial has certainly broken; empty when none. Trials that others are compared with are let go on past a
-// broken bound: their figures are wanted all the same.
+// broken bound: their figures are wanted all the same. In a search for a rate what is cut is one probe, and a rate that broke a bound is not what counts.
 func (s stopper) broken(p tuner.Problem, now tuner.Partial) string {
 	c := newCertain(now, s.gate)
 	if n := len(now.Requests); c.mostSuccess() < s.gate {
 		return fmt.Sprintf("after %s: %d of %d requests have failed, so that at most %s can succeed, and the gate is %s", seconds(now.Elapsed), c.failed, n,
 			metric.Format("success_rate", c.mostSuccess()), metric.Format("success_rate", s.gate))
 	}
-	if !isSearched(now.Trial) {
+	if !isSearched(now.Trial) && p.Goal.Metric != metric.RequestRate {
 		return ""
 	}
 	for _, b := range p.Goal.SubjectTo {
-		if b.Workload != "" && b.Workload != now.Workload {
-			continue
+		if b.Workload != "" && b.Workload != now.Workload || b.Workload == "" && p.Goal.Guarded(now.Workload) {
+			continue // it is on another workload
 		}
 		if word := c.breaks(b); word != "" {
 			return fmt.Sprintf("after %s: %s, whatever still comes, and the bound is %s", seconds(now.Elapsed), word, b)

@@ -319,6 +319,30 @@ func TestBroken(t *testing.T) {
 	}
 }
 
+// TestBrokenIsOfTheTarget: a bound that names no workload is on the target, and ends no guard; in a search for a rate it ends a baseline's probe too.
+func TestBrokenIsOfTheTarget(t *testing.T) {
+	records := slow.records()
+	s := mustStopper(t, StopOn, 0.9)
+	for _, c := range []struct {
+		workload, objective string
+		origin              tuner.Origin
+		stops               bool
+	}{
+		{"target", "total_token_throughput", tuner.OriginSearch, true},
+		{"guard", "total_token_throughput", tuner.OriginSearch, false},
+		{"target", "total_token_throughput", tuner.OriginBaseline, false},
+		{"target", metric.RequestRate, tuner.OriginBaseline, true},
+	} {
+		p := goalOf(c.objective, tuner.Bound{Metric: "p50_ttft", Op: "<=", Limit: 10})
+		p.Goal.Guards = []string{"guard"}
+		now := shownAfter(records, 60)
+		now.Workload, now.Trial = c.workload, tuner.Trial{Origin: c.origin}
+		if v := s.Stop(p, nil, now); v.Stop != c.stops {
+			t.Errorf("%+v: %+v", c, v)
+		}
+	}
+}
+
 // What is certain holds whatever comes: over random runs, seen at random instants.
 func TestCertain(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))

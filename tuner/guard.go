@@ -15,6 +15,7 @@ func (s *sitting) couldWin(t Trial, targets *Measurement) bool {
 		return true
 	}
 	g := s.problem.Goal
+	s.retain(t, targets) // a guard before this one may have decided it already
 	v, ok := g.Value(targets)
 	if !ok || g.TotalViolation(targets) > 0 {
 		return false
@@ -31,10 +32,19 @@ func (s *sitting) toBeat(t Trial) float64 {
 	return 0
 }
 
-// compare gives each guard of a trial its share of the reference's value. The reference is the first baseline with that guard measured, the reference
-// engine's before the others'; without any the trial is compared with itself, and says so.
+// compare gives each guard of a trial its share of the reference's value, and says where there is none.
 func (s *sitting) compare(t Trial, o *Outcome) {
-	for _, m := range o.Measured.All() {
+	for _, workload := range s.retain(t, o.Measured) {
+		if t.Origin != OriginBaseline {
+			o.Warnings = append(o.Warnings, "no baseline was measured on "+workload+": nothing tells what this configuration loses there")
+		}
+	}
+}
+
+// retain gives each guard of a measurement its share of the reference's value. The reference is the first baseline with that guard measured, the
+// reference engine's before the others'; on the guards that are returned there is none, and the trial is compared with itself.
+func (s *sitting) retain(t Trial, all *Measurement) (alone []string) {
+	for _, m := range all.All() {
 		if !s.problem.Goal.Guarded(m.Workload) {
 			continue
 		}
@@ -44,13 +54,11 @@ func (s *sitting) compare(t Trial, o *Outcome) {
 		}
 		reference, known := s.guardReference(t, m.Workload)
 		if !known {
-			reference = v
-			if t.Origin != OriginBaseline {
-				o.Warnings = append(o.Warnings, "no baseline was measured on "+m.Workload+": nothing tells what this configuration loses there")
-			}
+			reference, alone = v, append(alone, m.Workload)
 		}
 		m.Metrics[metric.Retained] = 1 + s.problem.Goal.Gain(v, reference)
 	}
+	return alone
 }
 
 // guardReference is the value of the objective's metric that a guard is compared with.

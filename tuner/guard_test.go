@@ -88,3 +88,42 @@ func TestGuards(t *testing.T) {
 		})
 	}
 }
+
+// twiceGuarded is a runner with a target and two guards.
+type twiceGuarded struct {
+	values map[int][3]float64 // by trial: on the target, on the guards
+	clock  *time.Time
+}
+
+func (g *twiceGuarded) Run(_ context.Context, t tuner.Trial, observe func(tuner.Partial) tuner.Verdict) (tuner.Outcome, error) {
+	*g.clock = g.clock.Add(time.Minute)
+	const metric = "total_token_throughput"
+	m := on("target", map[string]float64{metric: g.values[t.Number][0]})
+	for i, name := range []string{"guard", "second"} {
+		if !observe(tuner.Partial{Trial: t, Phase: tuner.PhaseBench, Begins: true, Workload: name, Measured: m}).Skip {
+			m.Also = append(m.Also, on(name, map[string]float64{metric: g.values[t.Number][1+i]}))
+		}
+	}
+	return tuner.Outcome{Kind: tuner.Measured, Measured: m}, nil
+}
+
+// TestTwoGuards: a trial that keeps one guard's bound is measured on the next one, and can win; one that breaks it is not.
+func TestTwoGuards(t *testing.T) {
+	b := newBench(t)
+	b.problem = twoEngines(t)
+	b.problem.Baselines = b.problem.Baselines[:1]
+	b.problem.Goal.Guards = append(b.problem.Goal.Guards, "second")
+	b.problem.Goal.SubjectTo = append(b.problem.Goal.SubjectTo, tuner.Bound{Workload: "second", Metric: "retained", Op: ">=", Limit: 0.9})
+	b.study.Budget.Trials = 3
+	b.Runner = &twiceGuarded{map[int][3]float64{0: {100, 50, 50}, 1: {200, 50, 60}, 2: {300, 20, 60}}, b.runner.clock}
+	h, _, err := b.Run(t.Context(), b.study, b.problem, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := h[1].Outcome.Measured.Of("second"); m == nil || m.Metrics["retained"] != 1.2 || !b.problem.Goal.Feasible(h[1]) {
+		t.Errorf("trial 1 keeps the first guard's bound, and came to %+v on the second", m)
+	}
+	if m := h[2].Outcome.Measured.Of("second"); m != nil {
+		t.Errorf("trial 2 breaks the first guard's bound, and was measured on the second: %+v", m)
+	}
+}

@@ -135,12 +135,12 @@ func Saved(g Goal, h History) (saved, reported Savings) {
 		if o.Share <= 0 || o.Share >= 1 || o.Measured == nil {
 			continue
 		}
-		into := &saved
+		into, cut := &saved, o.Measured.All()
 		if o.Kind == Measured {
-			into = &reported
+			into, cut = &reported, cut[:1]
 		}
 		into.Trials++
-		into.Minutes += (1 - o.Share) * o.Measured.Metrics["duration"] / 60
+		into.Minutes += (1 - o.Share) * cut[len(cut)-1].Metrics["duration"] / 60 // of several workloads the last one was cut
 		if leads {
 			into.Best++
 		}

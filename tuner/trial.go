@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"autotune/tuner/metric"
 )
 
 // ErrEngineChanged says that the engine is another version than the one that the study has measured so far.
@@ -83,7 +85,10 @@ func (s *sitting) attempt(ctx context.Context, t *Trial) (Outcome, error) {
 		}
 		v := s.Stopper.Stop(s.problem, s.history, p)
 		if v.Report {
-			noted, v = v, Verdict{}
+			if s.problem.Goal.Metric != metric.RequestRate { // there it would have ended a probe, and not the trial
+				noted = v
+			}
+			v = Verdict{}
 		}
 		return v
 	})

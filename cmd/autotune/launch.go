@@ -57,13 +57,20 @@ func (a *assembly) plan(t tuner.Trial) runner.Plan {
 	p.Settings, p.Searched = a.settings(t.Point)
 	e := a.engine(t.Point.Engine())
 	p.Command = e.Command
-	for _, v := range e.Env {
-		p.Env = append(p.Env, v.Name+"="+v.Value)
-	}
+	p.Env = environment(e)
 	if a.inputs.Rehearse && !ownFake(e.Command) {
 		p.Command = a.rehearsal(e.Name)
 	}
 	return p
+}
+
+// environment is what the spec adds to an engine's (NAME=VALUE).
+func environment(e studyfile.Engine) []string {
+	var env []string
+	for _, v := range e.Env {
+		env = append(env, v.Name+"="+v.Value)
+	}
+	return env
 }
 
 // settings are the flags of a point as its engine takes them, and those of them that the study varies.

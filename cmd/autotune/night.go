@@ -161,7 +161,7 @@ func (a *assembly) phases(x experience) []phase {
 	for i, t := range a.spec.Traffic {
 		p := measuring(t.Spec)
 		if a.spec.Goal.Metric == metric.RequestRate {
-			p.Seconds, p.Why = assumedSearch.Seconds(), "assumed: the search for a rate takes several probes"
+			p.Seconds, p.Most, p.Why = assumedSearch.Seconds(), 0, "assumed: the search for a rate takes several probes" // the limit is one probe's
 		}
 		if source != "" && i == 0 && len(a.spec.Traffic) == 1 {
 			p.Seconds, p.Why = pace.Bench.Seconds(), fmt.Sprintf("mean of the %s that ran in %s", trials(pace.Ran), source)

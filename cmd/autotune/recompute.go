@@ -70,8 +70,10 @@ func withoutEvents(m *tuner.Measurement) *tuner.Measurement {
 	return &c
 }
 
-// expected tells whether the stored figures are an expectation of a whole run of which only a share was seen.
-func expected(t tuner.Trial, m *tuner.Measurement) bool { return m.Share < 1 && t.Outcome.Share > 0 }
+// expected tells whether the stored figures are an expectation of a whole run of which only a share was seen: the trial, or a probe of it, was cut short.
+func expected(t tuner.Trial, m *tuner.Measurement) bool {
+	return m.Share < 1 && (t.Outcome.Share > 0 || isProbe(m))
+}
 
 // slos are those of a workload of the spec.
 func (o *opened) slos(workload string) metric.SLOs {

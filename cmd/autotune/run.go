@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"strings"
 	"time"
 
@@ -80,6 +82,11 @@ func runRun(ctx context.Context, w *world, path string, o runOptions) error {
 	a.inputs.hashFiles(traffic)
 	if err := a.readEarlier(ctx); err != nil {
 		return err
+	}
+	if _, err := os.Stat(o.study); !o.rehearse && errors.Is(err, fs.ErrNotExist) { // else the file is what is wrong
+		if a, err = w.askEngines(ctx, a); err != nil {
+			return err
+		}
 	}
 	db, err := create(ctx, o.study, w.newStudy(a), a)
 	if err != nil {

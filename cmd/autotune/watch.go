@@ -127,13 +127,18 @@ func ending(p tuner.Progress) string {
 			return "measured, without " + p.Problem.Goal.Metric
 		}
 		s := "measured " + metric.Format(p.Problem.Goal.Metric, v)
-		if broken := strings.Join(report.Misses(p.Problem.Goal, o.Measured), ", "); broken != "" {
-			s += ", breaks " + broken
+		broken, why := strings.Join(report.Misses(p.Problem.Goal, o.Measured), ", "), "too far behind to be"
+		if broken != "" {
+			s, why = s+", breaks "+broken, "so it is not"
 		}
+		var skipped []string
 		for _, name := range p.Problem.Goal.Guards {
 			if o.Measured.Of(name) == nil {
-				s += fmt.Sprintf(", too far behind to be measured on %s", name)
+				skipped = append(skipped, name)
 			}
+		}
+		if len(skipped) > 0 {
+			s += fmt.Sprintf(", %s measured on %s", why, strings.Join(skipped, ", "))
 		}
 		if o.Share > 0 {
 			s += fmt.Sprintf(", would have been cut short after %.0f %%", 100*o.Share)

@@ -59,7 +59,7 @@ func TestDefaultsThatTheMachineDecides(t *testing.T) {
 	}{
 		{"vllm", "max-num-seqs", h200, 1024}, {"vllm", "max-num-seqs", engine.Host{GPU: "A100-80GB", MemoryGiB: 80}, 256}, {"vllm", "max-num-seqs", engine.Host{}, 0},
 		{"vllm", "max-num-batched-tokens", h200, 8192}, {"vllm", "max-num-batched-tokens", engine.Host{GPU: "B200", MemoryGiB: 180}, 16384}, {"vllm", "max-num-batched-tokens", engine.Host{GPU: "L4", MemoryGiB: 22}, 2048},
-		{"sglang", "chunked-prefill-size", h200, 8192}, {"sglang", "chunked-prefill-size", engine.Host{MemoryGiB: 48}, 4096}, {"sglang", "chunked-prefill-size", engine.Host{MemoryGiB: 24}, 2048}, {"sglang", "tp-size", h200, 1},
+		{"sglang", "chunked-prefill-size", h200, 8192}, {"sglang", "chunked-prefill-size", engine.Host{MemoryGiB: 48}, 4096}, {"sglang", "chunked-prefill-size", engine.Host{MemoryGiB: 24}, 4096}, {"sglang", "chunked-prefill-size", engine.Host{MemoryGiB: 16}, 2048}, {"sglang", "tp-size", h200, 1},
 	} {
 		v, ok := find(t, c.engine).ResolvedDefault(c.flag, c.host)
 		if ok != (c.want != 0) || ok && v != space.Int(c.want) {

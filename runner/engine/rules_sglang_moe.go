@@ -8,7 +8,7 @@ import (
 )
 
 // spreading are the all-to-all backends that set ep-size to tp-size.
-var spreading = []string{"deepep", "mooncake", "nixl", "mori", "flashinfer", "megamoe", "pplx"}
+var spreading = []string{"deepep", "deepep_v2", "mooncake", "nixl", "mori", "flashinfer", "flashinfer_megamoe", "megamoe", "ascend_fuseep", "pplx"}
 
 // Tokens that a rank may dispatch at once, by default: SGLANG_DEEPEP_, SGLANG_MORI_ and SGLANG_PPLX_NUM_MAX_DISPATCH_TOKENS_PER_RANK.
 const (
@@ -32,9 +32,9 @@ func sglangAllToAll(c ruleContext) []space.Constraint {
 		c.forbid("a2a_flashinfer", "runs the all-to-all backend flashinfer only with data-parallel attention and dp-size equal to tp-size", func(v view) bool {
 			return a2a(v) == "flashinfer" && !(dpAttention(v) && v.size("dp-size") == v.size("tp-size"))
 		}),
-		c.forbid("a2a_flashinfer_runner", "runs the all-to-all backend flashinfer only with a flashinfer runner (newer releases: deep_gemm and triton too)", func(v view) bool {
+		c.forbid("a2a_flashinfer_runner", "runs the all-to-all backend flashinfer only with a flashinfer runner (newer releases: deep_gemm too)", func(v view) bool {
 			runner := v.text("moe-runner-backend")
-			known := strings.HasPrefix(runner, "flashinfer") || slices.Contains([]string{"auto", "deep_gemm", "triton"}, runner)
+			known := strings.HasPrefix(runner, "flashinfer") || slices.Contains([]string{"auto", "deep_gemm"}, runner) // what auto becomes depends on the model and the GPU
 			return a2a(v) == "flashinfer" && !known
 		}),
 		c.forbid("a2a_pplx", "runs the all-to-all backend pplx only with data-parallel attention, without normal mode, and with the runner deep_gemm", func(v view) bool {
@@ -75,9 +75,12 @@ func sglangRunners(c ruleContext) []space.Constraint {
 			narrow := slices.Contains([]string{"fp8", "mxfp8"}, v.text("quantization"))
 			return v.text("moe-runner-backend") == "cutlass" && narrow && expertSize(v) != 1
 		}),
-		c.forbid("moe_dp", "asserts that moe-dp-size divides tp-size, and that ep-size x moe-dp-size is tp-size when experts are split", func(v view) bool {
+		c.forbid("eplb_ep", "asserts for expert balancing that ep-size is above 1", func(v view) bool {
+			return v.on("enable-eplb") && expertSize(v) <= 1
+		}),
+		c.forbid("moe_dp", "asserts that moe-dp-size divides tp-size, that ep-size x moe-dp-size is tp-size when experts are split, and that attn-cp-size is moe-dp-size", func(v view) bool {
 			dp, ep, tp := v.size("moe-dp-size"), expertSize(v), v.size("tp-size")
-			return dp > 1 && (tp%dp != 0 || ep*dp > tp || ep > 1 && ep*dp != tp)
+			return dp > 1 && (v.size("attn-cp-size") != dp || tp%dp != 0 || ep*dp > tp || ep > 1 && ep*dp != tp)
 		}),
 	}
 }

@@ -27,6 +27,9 @@ func (b Basis) Compute(records []Record) map[string]float64 {
 	computeSteady(out, records, b.GPUs)
 	computeLatencies(out, records)
 	computeITL(out, records)
+	if slope, ok := ttftGrowth(records); ok {
+		out["ttft_growth"] = slope
+	}
 	computeLag(out, records)
 	return out
 }

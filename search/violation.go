@@ -1,0 +1,25 @@
+package search
+
+import (
+	"math"
+
+	"autotune/tuner"
+	"autotune/tuner/metric"
+)
+
+// violationMost bounds the logarithm of a bound's violation: that it is broken by a factor of 50 says all.
+const violationMost = 4
+
+// violations is what a trial that ran tells of each bound, at most violationMost either way; NaN where it tells nothing: on a workload that was not measured,
+// and of a metric that nothing foresaw when the trial was cut short. In a search for a rate no bound is told of: every trial has a rate at which it holds,
+// and the objective is that rate.
+func violations(g tuner.Goal, t tuner.Trial) []float64 {
+	all := g.Violations(t.Outcome.Measured)
+	for i, v := range all {
+		if g.Metric == metric.RequestRate || t.Outcome.Kind == tuner.Stopped && math.IsInf(v, 1) {
+			v = math.NaN()
+		}
+		all[i] = max(-violationMost, min(violationMost, v)) // NaN stays
+	}
+	return all
+}
