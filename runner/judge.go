@@ -172,10 +172,14 @@ func unexplained(why error, lines []string) engine.Finding {
 	return f
 }
 
-// weigh judges a benchmark that came to its end: first what share of it succeeded, then whether its figures can be believed.
+// weigh judges a benchmark that came to its end: first whether all of it was sent, then what share of it succeeded, then whether its figures can be believed.
 func (a *attempt) weigh(result load.Result, lines []string) engine.Finding {
 	m := a.measurement(result)
 	a.out.Measured = a.sofar(m)
+	if evidence := unsendable(result); evidence != "" { // before anything is held against the server
+		a.out.Kind, a.out.Rule, a.out.Evidence = tuner.Invalid, "client_dropped", evidence
+		return engine.Finding{}
+	}
 	rate := m.Metrics["success_rate"]
 	if result.Ending == load.WallLimit && rate < a.Gate {
 		a.fail(tuner.PhaseBench, tuner.ReasonInfeasible, signatureLimit,

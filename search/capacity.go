@@ -29,7 +29,9 @@ func levelsOf(c tuner.Capacity, ok bool) capacity {
 	if !ok {
 		return capacity{capacityLevels, capacityLevels}
 	}
-	cut := func(share float64) int { return int(math.Round(math.Min(1, math.Max(0, share)) * (capacityLevels - 1))) }
+	cut := func(share float64) int {
+		return int(math.Round(math.Min(1, math.Max(0, share)) * (capacityLevels - 1)))
+	}
 	return capacity{cut(math.Log2(math.Max(1, c.Sequences)) / math.Log2(sequencesMost)), cut((c.Headroom - headroomLeast) / (headroomMost - headroomLeast))}
 }
 
