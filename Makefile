@@ -41,6 +41,22 @@ quickstart: build ## a whole study on the built-in fake engine, then the best co
 bench: build ## overhead of a trial, time of a suggestion, load generator against the fake's ledger: figures with their bars
 	go test -tags $(TAGS),bench -run 'TestBench(Overhead|Suggest|Load)$$' -v -timeout 20m ./cmd/autotune
 
+# Where guidellm is installed, once (2 GB): torch without its GPU libraries, and a tiny model's tokenizer.
+GUIDELLM ?= $(HOME)/.cache/autotune/guidellm
+
+$(GUIDELLM)/ready: cmd/autotune/testdata/guidellm/requirements.txt
+	python3 -m venv $(GUIDELLM)
+	$(GUIDELLM)/bin/pip --disable-pip-version-check install --quiet --no-deps -r $<
+	$(GUIDELLM)/bin/python examples/cpu-vllm/make_cuda_stubs.py $$($(GUIDELLM)/bin/python -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])')
+	$(GUIDELLM)/bin/python examples/cpu-vllm/make_tiny_model.py $(GUIDELLM)/tiny
+	$(GUIDELLM)/bin/guidellm --version
+	@touch $@
+
+.PHONY: bench-load
+bench-load: tools $(GUIDELLM)/ready ## load generator: 2,000 streams, most events/s, side by side with guidellm; figures with their bars, and bin/bench-load.json
+	@mkdir -p bin && rm -f bin/bench-load.json
+	AUTOTUNE_GUIDELLM=$(GUIDELLM) go test -tags $(TAGS),bench -run 'TestBench(Load|Streams|Events|Guidellm)$$' -v -timeout 60m ./cmd/autotune
+
 .PHONY: bench-rehearse
 bench-rehearse: build ## how close a search of 60 trials comes to the law's best, over ten seeds
 	go test -tags $(TAGS),bench -run 'TestBench(Rehearse|Binary|Quickstart)$$' -v -timeout 30m ./cmd/autotune
@@ -92,6 +108,10 @@ $(SGLANG_ARGS)/ready: examples/sglang-args/requirements.txt examples/sglang-args
 .PHONY: e2e-sglang-args
 e2e-sglang-args: tools $(SGLANG_ARGS)/ready ## our rules for SGLang against its own argument parser on pretended GPUs: installs it once, then a minute
 	AUTOTUNE_SGLANG_PYTHON=$(SGLANG_ARGS)/bin/python go test -tags $(TAGS),e2e -count=1 -run 'TestSGLangArgs' -v ./cmd/autotune
+
+.PHONY: e2e-bench
+e2e-bench: build ## vLLM's benchmark, guidellm and aiperf (those that are there) on the fake engine, beside the built-in one and the truth: a table
+	examples/cpu-vllm/e2e-bench.sh bin/autotune
 
 .PHONY: clean
 clean: ## what the targets above made in this folder

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"autotune/runner/bench"
 	"autotune/runner/engine"
 	"autotune/runner/load"
 	"autotune/runner/place"
@@ -46,7 +48,10 @@ type attempt struct {
 	verdict  tuner.Verdict      // what has ended the measurement early; zero for nothing
 	pace     []metric.Event     // generated tokens by report, and streamed their sum
 	streamed int
-	out      tuner.Outcome // what is known so far
+	told     *bench.Result     // what the benchmark tool gave of the workload that was sent last; nil without one
+	refused  *bench.Refusal    // why what it gave is no measurement
+	facts    map[string]string // of the tool, for the record
+	out      tuner.Outcome     // what is known so far
 }
 
 func (r *Runner) newAttempt(t tuner.Trial, plan Plan, observe func(tuner.Partial) tuner.Verdict, notes []string) (*attempt, error) {
@@ -101,7 +106,13 @@ func (a *attempt) run(ctx context.Context) (engine.Finding, error) {
 	a.enter(a.phase)
 	stopErr := a.server.Stop(a.Timeouts.Stop)
 	a.out.Run.Ended = a.Now()
-	a.out.Run.Facts = a.news.allFacts()
+	if a.out.Run.Facts = a.news.allFacts(); a.facts != nil {
+		maps.Copy(a.facts, a.out.Run.Facts)
+		a.out.Run.Facts = a.facts
+	}
+	if a.out.Run.Resolved == nil {
+		a.out.Run.Resolved = a.news.logged()
+	}
 	if gone {
 		lines = a.server.Lines() // its last words may have come meanwhile
 	}
@@ -138,21 +149,12 @@ func (a *attempt) start(ctx context.Context) (err error) {
 
 // command is what the place is to start, and is written down as it is.
 func (a *attempt) command(slot place.Slot) place.Command {
-	launch := engine.Launch{Executable: a.executable(), Model: a.plan.Model, ServedName: a.name, Port: slot.Port, InternalPort: slot.InternalPort, Settings: a.plan.Settings}
+	launch := engine.Launch{Executable: a.plan.executable(a.Self), Model: a.plan.Model, ServedName: a.name, Port: slot.Port, InternalPort: slot.InternalPort, Settings: a.plan.Settings}
 	argv, additions := a.plan.Engine.Command(launch)
 	added := slices.Concat(slot.Env, a.plan.Engine.Env(launch), []string{seedVariable + "=" + TrialSeed(a.Seed, a.trial.Number)}, a.plan.Env)
 	a.out.Run.Argv, a.out.Run.Additions = a.hidden.argv(argv), additions
 	a.out.Run.Env, a.out.Run.GPUs = a.hidden.env(added), slot.GPUs
 	return place.Command{Argv: argv, Env: slices.Concat(a.Environ, added)}
-}
-
-// executable is how the engine is started; the word autotune in front means this program.
-func (a *attempt) executable() []string {
-	words := slices.Clone(a.plan.Command)
-	if len(words) > 0 && words[0] == "autotune" {
-		words[0] = a.Self
-	}
-	return words
 }
 
 // notStarted judges a server that could not even be started.

@@ -18,15 +18,21 @@ import (
 
 // Limits beyond which a measurement is not believed.
 const (
-	lagShare     = 0.02                 // of the mean latency that the load generator's own mean lag may be: each request of a full server is that much too late
-	lagFloor     = 5 * time.Millisecond // below this nobody cares
-	counterShare = 0.10                 // by which the server's counts of tokens and requests may differ from ours
-	counterWord  = 0.01                 // from here on the difference is worth a warning
-	inputShare   = 0.01                 // by which prompts may be longer or shorter than asked
-	cacheShare   = 0.05                 // of random prompts that a cache of prefixes may know
-	fullShare    = 0.9                  // of the cap on concurrency: a load that comes so near was bounded by it
-	arrivalShare = 0.5                  // of the run that had gone by when the last request was due: before that the server had the say
-	busyClient   = 0.8                  // of this machine's processors: a load generator that needs more of them may have been the limit
+	lagShare = 0.02                 // of the mean latency that the load generator's own mean lag may be: each request of a full server is that much too late
+	lagFloor = 5 * time.Millisecond // below this nobody cares
+	// tailShare is of the 99th percentile of TTFT that the 99th percentile of the load generator's lag may be. TTFT counts from the instant at
+	// which a request was due, so that much of it may be the load generator's: more than what runs of one configuration differ by.
+	tailShare = 0.1
+	// tailFloor is the lag below which the tail is let pass: a tick or two of a busy kernel's scheduler, and less than any objective for the
+	// first token leaves open. The mean is held to far less, because it moves every figure, the tail moves percentiles alone.
+	tailFloor    = 50 * time.Millisecond
+	counterShare = 0.10 // by which the server's counts of tokens and requests may differ from ours
+	counterWord  = 0.01 // from here on the difference is worth a warning
+	inputShare   = 0.01 // by which prompts may be longer or shorter than asked
+	cacheShare   = 0.05 // of random prompts that a cache of prefixes may know
+	fullShare    = 0.9  // of the cap on concurrency: a load that comes so near was bounded by it
+	arrivalShare = 0.5  // of the run that had gone by when the last request was due: before that the server had the say
+	busyClient   = 0.8  // of this machine's processors: a load generator that needs more of them may have been the limit
 )
 
 var trouble = regexp.MustCompile(`(?i)error|exception|abort|refus|reject|fail|out of memory|overload|queue is full|HTTP/1\.1" [45]\d\d`)
@@ -43,7 +49,7 @@ func (a *attempt) disbelief(result load.Result, m *tuner.Measurement) (rule, evi
 			return "instants", fmt.Sprintf("request %d: sent at %v, ended at %v, its tokens lie outside", r.Index, r.Sent, r.End)
 		}
 	}
-	if evidence := lagging(result); evidence != "" {
+	if evidence := lagging(result, m.Metrics); evidence != "" {
 		return "client_lag", evidence
 	}
 	if evidence := wrongInput(result.Records); evidence != "" {
@@ -58,8 +64,8 @@ func (a *attempt) disbelief(result load.Result, m *tuner.Measurement) (rule, evi
 	return "", ""
 }
 
-// lagging tells whether the load generator was too late by itself; in simulated time it cannot be.
-func lagging(result load.Result) string {
+// lagging tells whether the load generator was too late by itself, on average or in its tail; in simulated time it cannot be.
+func lagging(result load.Result, metrics map[string]float64) string {
 	if result.Clock != metric.Wall {
 		return ""
 	}
@@ -70,11 +76,34 @@ func lagging(result load.Result) string {
 			lag, latency, n = lag+r.Lag, latency+r.End-r.Sent, n+1
 		}
 	}
-	if n == 0 || lag < lagFloor*time.Duration(n) || lag.Seconds() < lagShare*latency.Seconds() {
+	tail, first := metrics["client_lag_p99"], metrics["p99_ttft"]
+	what := ""
+	switch {
+	case n == 0:
+		return ""
+	case lag >= lagFloor*time.Duration(n) && lag.Seconds() >= lagShare*latency.Seconds():
+		what = fmt.Sprintf("%v too late on average, at a mean latency of %v", (lag / time.Duration(n)).Round(time.Millisecond/10), (latency / time.Duration(n)).Round(time.Millisecond/10))
+	case tail >= tailFloor.Seconds() && tail >= tailShare*first:
+		what = fmt.Sprintf("up to %.0f ms too late (99th percentile), at a time to first token of %.0f ms", 1e3*tail, 1e3*first)
+	default:
 		return ""
 	}
-	return fmt.Sprintf("the load generator sent its requests %v too late on average, at a mean latency of %v: this machine was too busy",
-		(lag / time.Duration(n)).Round(time.Millisecond/10), (latency / time.Duration(n)).Round(time.Millisecond/10))
+	return fmt.Sprintf("the load generator sent its requests %s: this machine was too busy (the load generator itself used %.1f of %d processors). Try: end what else runs here, or leave the engine fewer processors (taskset), or send a lower rate",
+		what, result.CPU, runtime.NumCPU())
+}
+
+// unsendable tells of requests that this machine, and not the server, kept from being sent: then the load was not the one that was asked for.
+func unsendable(result load.Result) string {
+	if result.Dropped == 0 {
+		return ""
+	}
+	detail := ""
+	for _, r := range result.Records {
+		if r.Error == metric.ErrConnect && r.Detail != "" {
+			detail = ": " + r.Detail
+		}
+	}
+	return fmt.Sprintf("%d of %d requests could not be sent by this machine%s. Try: a higher limit on open files (ulimit -n) in the shell that starts autotune, or a max_concurrency", result.Dropped, len(result.Records), detail)
 }
 
 func wrongInput(records []metric.Record) string {
@@ -93,26 +122,41 @@ func wrongInput(records []metric.Record) string {
 // countsDiffer compares the server's counters with what was received: by which share of ours the worst of them differs, and how. Of failed requests the
 // server may have counted what never came, so that with some of those it may have more.
 func (a *attempt) countsDiffer(records []metric.Record) (worst float64, evidence string) {
+	if t := a.told; t != nil {
+		done := float64(t.Succeeded)
+		return a.differ(t.Metrics["output_tokens"], t.Metrics["input_tokens"], done, t.Succeeded < t.Requests, toolOwn/done)
+	}
 	input, done := 0, 0
 	for _, r := range records {
 		if r.OK() {
 			input, done = input+r.Input, done+1
 		}
 	}
-	failed := failures(records) > 0
+	return a.differ(float64(received(records)), float64(input), float64(done), failures(records) > 0, 0)
+}
+
+// toolOwn is how many requests a benchmark tool may send beside the workload's, to see whether the server answers.
+const toolOwn = 2
+
+// differ holds the server's counters against generated and prompt tokens and finished requests. more is by which share of ours theirs may be above.
+func (a *attempt) differ(output, input, done float64, failed bool, more float64) (worst float64, evidence string) {
 	for _, c := range []struct {
 		counter, what, verb string
 		ours                float64
 	}{
-		{generated, "generated tokens", "were received", float64(received(records))},
-		{"prompt_tokens_total", "prompt tokens", "were reported in its answers", float64(input)},
-		{"request_success_total", "finished requests", "succeeded", float64(done)},
+		{generated, "generated tokens", "were received", output},
+		{"prompt_tokens_total", "prompt tokens", "were reported in its answers", input},
+		{"request_success_total", "finished requests", "succeeded", done},
 	} {
 		theirs, counted := a.grown[c.counter]
 		if !counted || c.ours == 0 || failed && theirs > c.ours {
 			continue
 		}
-		if d := math.Abs(theirs-c.ours) / c.ours; d > worst {
+		d := math.Abs(theirs-c.ours) / c.ours
+		if theirs > c.ours {
+			d = max(0, d-more)
+		}
+		if d > worst {
 			worst, evidence = d, fmt.Sprintf("the server counted %.0f %s, %.0f %s", theirs, c.what, c.ours, c.verb)
 		}
 	}

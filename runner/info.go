@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// readInfo reads the engine's version and its effective configuration. What it does not tell is left empty.
+// readInfo reads the engine's version, its effective configuration, and the sizes that came of it. What it does not tell is left empty.
 func (a *attempt) readInfo(ctx context.Context) {
 	run := &a.out.Run
 	for _, path := range a.plan.Engine.InfoPaths() {
@@ -27,7 +27,19 @@ func (a *attempt) readInfo(ctx context.Context) {
 			run.Resolved = text
 		}
 	}
+	a.readSizes(ctx)
 	if run.EngineVersion == "" {
 		run.EngineVersion = a.news.fact("version")
+	}
+}
+
+// readSizes adds to what the log has told what the server tells of its sizes: in its configuration, or else in its metrics' labels.
+func (a *attempt) readSizes(ctx context.Context) {
+	a.news.add(a.plan.Engine.InfoFacts(a.out.Run.Resolved))
+	if a.news.fact("kv_tokens") != "" {
+		return
+	}
+	if text, err := a.get(ctx, a.plan.Engine.MetricsPath()); err == nil {
+		a.news.add(a.plan.Engine.MetricFacts(string(text)))
 	}
 }

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"encoding/json"
 	"maps"
 	"sync"
 	"time"
@@ -19,7 +20,8 @@ type news struct {
 	phase     tuner.Phase
 	milestone string
 	facts     map[string]string
-	unread    []string // lines that nobody has judged yet
+	config    json.RawMessage // as the log has it; nil for not yet
+	unread    []string        // lines that nobody has judged yet
 	fatal     *engine.Finding
 	fatalAt   time.Time
 }
@@ -44,16 +46,38 @@ func (n *news) line(text string) {
 			n.phase = p
 		}
 	}
-	for name, value := range n.engine.Facts(text) {
-		if _, known := n.facts[name]; !known {
-			n.facts[name] = value
-		}
+	n.learn(n.engine.Facts(text))
+	if n.config == nil {
+		n.config = n.engine.LoggedConfig(text)
 	}
 	n.mu.Unlock()
 	select {
 	case n.came <- struct{}{}:
 	default:
 	}
+}
+
+// learn keeps facts that are not known yet: of several ranks the first one counts.
+func (n *news) learn(facts map[string]string) {
+	for name, value := range facts {
+		if _, known := n.facts[name]; !known {
+			n.facts[name] = value
+		}
+	}
+}
+
+// add takes facts that came another way than by the log.
+func (n *news) add(facts map[string]string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.learn(facts)
+}
+
+// logged is the configuration as the log has it; nil where it does not.
+func (n *news) logged() json.RawMessage {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.config
 }
 
 // judge looks for signs of the end in the lines that came since the last time.

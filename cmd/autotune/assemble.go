@@ -28,7 +28,9 @@ type inputs struct {
 	Earlier    []earlier         `json:"earlier,omitempty"` // the studies that this one started from
 	// Models are the checkpoints' geometries as they were read from their folders, by the checkpoint's name: a resume plans with the same numbers.
 	Models map[string]memory.Model `json:"models,omitempty"`
-	RunOn  bool                    `json:"run_on,omitempty"` // a person has raised the budget after the stop rule had ended the study: it ends it no more
+	// Help is what the installed engines said of their flags before the first launch, by engine.
+	Help  map[string]engine.Help `json:"help,omitempty"`
+	RunOn bool                   `json:"run_on,omitempty"` // a person has raised the budget after the stop rule had ended the study: it ends it no more
 }
 
 // assembly is a study ready to be looked at or run.
@@ -52,9 +54,11 @@ func assemble(spec *studyfile.Spec, in inputs) (*assembly, error) {
 			wrong = append(wrong, a.fieldError("unknown engine", e.Name, engineNames(), "engines", e.Name))
 			continue
 		}
+		d = in.installed(d)
 		a.engines[e.Name] = d
 		wrong = append(wrong, a.checkFlags(e, d)...)
 	}
+	wrong = append(wrong, a.checkBench()...)
 	if len(wrong) > 0 {
 		return nil, &exitError{code: exitUsage, err: wrong}
 	}
@@ -84,8 +88,12 @@ func (a *assembly) checkFlags(e studyfile.Engine, d *engine.Definition) studyfil
 		f, known := d.Flag(p.Flag)
 		section := map[bool]string{true: "fixed", false: "space"}[p.Fixed]
 		switch {
+		case !known && d.IsInstalled():
+			fault := a.fieldError(fmt.Sprintf("%s as it is installed has no such flag", d.Title), p.Flag, "", "engines", e.Name, section, p.Flag)
+			fault.Near = d.Near(p.Flag)
+			wrong = append(wrong, fault)
 		case !known:
-			note := fmt.Sprintf("%s: the catalog does not know the flag %s: it is passed through as written", e.Name, p.Flag)
+			note := fmt.Sprintf("%s: the catalog does not know the flag %s: only the installed engine can tell whether it has it; run asks its --help before the first launch", e.Name, p.Flag)
 			if near := d.Near(p.Flag); near != "" {
 				note += fmt.Sprintf(" (did you mean %s?)", near)
 			}

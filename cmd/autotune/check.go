@@ -19,8 +19,9 @@ import (
 )
 
 type checkOptions struct {
-	json bool
-	plan bool
+	json      bool
+	installed bool
+	plan      bool
 }
 
 func newCheck(w *world) *cobra.Command {
@@ -29,6 +30,9 @@ func newCheck(w *world) *cobra.Command {
 		Use: "check SPEC", Short: "Validate a spec and show its space, what is excluded and why, and the budget",
 		Long: `Validate a spec: every mistake is printed with its line. Then show the search space, the rules that exclude configurations and how many,
 each engine's baseline command, the workload, the budget, and what is worth a warning. Nothing is launched.
+
+Flags are held against the catalog; one that it does not know is a warning, since only the installed engine can tell. --installed asks it, as run does
+before the first launch: then flags, choices and defaults are its own.
 
 With --plan: the night before it happens, on one page. What a baseline needs of a GPU's memory, how long the phases of a trial last and what is assumed
 there, how many trials the budget buys, the GPU-hours, what will not be tried and why, and what is likely to spoil it. The spec's section plan tells the
@@ -44,6 +48,7 @@ trial), trial_seconds, buys_trials, hours, gpu_hours, ends_by (trials, wall_cloc
 		RunE:    func(cmd *cobra.Command, args []string) error { return runCheck(cmd.Context(), w, args[0], o) },
 	}
 	cmd.Flags().BoolVar(&o.plan, "plan", false, "print the plan of the night: memory, time, what the budget buys")
+	cmd.Flags().BoolVar(&o.installed, "installed", false, "ask the installed engines for their flags, and hold the spec against these")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the result as JSON")
 	return cmd
 }
@@ -89,6 +94,9 @@ func runCheck(ctx context.Context, w *world, path string, o checkOptions) error 
 		var a *assembly
 		if a, err = w.assembleNew(ctx, spec, w.newInputs(spec, path)); err == nil {
 			err = a.readEarlier(ctx)
+		}
+		if err == nil && o.installed {
+			a, err = w.askEngines(ctx, a)
 		}
 		if err == nil && o.plan {
 			return w.printPlan(ctx, a, o)
@@ -141,7 +149,7 @@ func (w *world) check(a *assembly) checkReport {
 
 func checkAssembly(a *assembly) checkReport {
 	s := a.spec
-	r := checkReport{Name: s.Name, Valid: true, Goal: s.Goal.String(), Trials: s.Budget.Trials, Sampler: s.Sampler, Stoppers: s.Stoppers, StopGain: s.StopGain,
+	r := checkReport{Name: s.Name, Valid: true, Goal: s.Goal.String(), Trials: s.Budget.Trials, Sampler: s.Sampler, Stoppers: a.stoppers(), StopGain: s.StopGain,
 		Warnings: slices.Clone(a.warnings), Baselines: map[string]string{}, Excluded: []excluded{}}
 	if s.Budget.WallClock > 0 {
 		r.WallClock = s.Budget.WallClock.String()
@@ -171,6 +179,9 @@ func checkAssembly(a *assembly) checkReport {
 		}
 	}
 	r.Warnings = append(r.Warnings, a.missingPrograms()...)
+	if problem := a.missingTool(); problem != "" {
+		r.Warnings = append(r.Warnings, problem)
+	}
 	if r.Exact && r.Points == 0 {
 		r.Warnings = append(r.Warnings, "the rules leave no configuration at all")
 	}

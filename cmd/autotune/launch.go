@@ -45,7 +45,8 @@ func (w *world) newRunner(s *opened, at sitting) (*runner.Runner, error) {
 		Place:   here,
 		Plan:    func(t tuner.Trial) (runner.Plan, error) { return s.plan(t), nil },
 		Traffic: at.traffic, RateGoal: rate, ThinRecords: s.spec.Records == studyfile.RecordsRequests,
-		Gate: s.spec.Gate, Timeouts: runner.Timeouts{Start: t.Start, Silence: t.Silence, Stop: t.Stop, Hang: t.Hang}, GPUs: s.spec.GPUs,
+		External: s.external([]string{w.exe, guardCommand}),
+		Gate:     s.spec.Gate, Timeouts: runner.Timeouts{Start: t.Start, Silence: t.Silence, Stop: t.Stop, Hang: t.Hang}, GPUs: s.spec.GPUs,
 		StudyID: s.study.UUID, Seed: s.spec.Seed, Logs: logFolder(at.path),
 		Environ: w.environ, Self: w.exe, Host: w.host, Now: w.now,
 	})
@@ -57,13 +58,20 @@ func (a *assembly) plan(t tuner.Trial) runner.Plan {
 	p.Settings, p.Searched = a.settings(t.Point)
 	e := a.engine(t.Point.Engine())
 	p.Command = e.Command
-	for _, v := range e.Env {
-		p.Env = append(p.Env, v.Name+"="+v.Value)
-	}
+	p.Env = environment(e)
 	if a.inputs.Rehearse && !ownFake(e.Command) {
 		p.Command = a.rehearsal(e.Name)
 	}
 	return p
+}
+
+// environment is what the spec adds to an engine's (NAME=VALUE).
+func environment(e studyfile.Engine) []string {
+	var env []string
+	for _, v := range e.Env {
+		env = append(env, v.Name+"="+v.Value)
+	}
+	return env
 }
 
 // settings are the flags of a point as its engine takes them, and those of them that the study varies.

@@ -3,10 +3,15 @@ package main
 
 import (
 	"context"
+	"io"
+	"log"
 	"os"
 )
 
 // version is set by the linker.
 var version = "development"
 
-func main() { os.Exit(execute(context.Background(), systemWorld())) }
+func main() {
+	log.SetOutput(io.Discard) // only net/http would write here: what a broken server sends that nobody asked for
+	os.Exit(execute(context.Background(), systemWorld()))
+}

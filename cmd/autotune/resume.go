@@ -65,6 +65,9 @@ func runResume(ctx context.Context, w *world, path string, o resumeOptions) erro
 	if err != nil {
 		return errors.Join(err, db.Close())
 	}
+	if err := s.askAgain(ctx, w, o); err != nil {
+		return errors.Join(err, db.Close())
+	}
 	traffic, err := w.readTraffic(s.assembly)
 	if err != nil {
 		return errors.Join(err, db.Close())
@@ -103,6 +106,23 @@ func reopen(ctx context.Context, w *world, db *store.DB, o resumeOptions) (*open
 	}
 	s := &opened{db: db}
 	return s, s.read(ctx)
+}
+
+// askAgain asks the installed engines for their flags anew once a person has accepted that they are others than before.
+func (s *opened) askAgain(ctx context.Context, w *world, o resumeOptions) error {
+	if !o.acceptEngine || s.inputs.Rehearse || s.inputs.Help == nil {
+		return nil
+	}
+	a, err := w.askEngines(ctx, s.assembly)
+	if err != nil {
+		return err
+	}
+	s.study.Inputs = a.inputs.encode()
+	s.db.Bind(a.problem)
+	if err := s.db.Revise(ctx, s.study); err != nil {
+		return err
+	}
+	return s.read(ctx)
 }
 
 // enough refuses a budget of fewer trials than are done.
@@ -178,7 +198,7 @@ func (o resumeOptions) runOn(ctx context.Context, db *store.DB, study *tuner.Stu
 func identities(s *studyfile.Spec) []string {
 	var all []string
 	for _, t := range s.Traffic {
-		all = append(all, t.Name+" "+t.Identity(""))
+		all = append(all, t.Name+" "+questionOf(s, t.Spec, ""))
 	}
 	return all
 }

@@ -22,7 +22,7 @@ const (
 
 // commands lists every command: a constructor each.
 var commands = []func(*world) *cobra.Command{
-	newInit, newCheck, newRun, newResume, newStatus, newShow, newExport, newBench, newDiagnose, newLoad, newFakeEngine, newLaw, newSamplers, newVersion,
+	newInit, newCheck, newRun, newResume, newStatus, newShow, newExport, newBench, newDiagnose, newLoad, newFakeEngine, newLaw, newFlags, newSamplers, newVersion,
 }
 
 func newRoot(w *world) *cobra.Command {

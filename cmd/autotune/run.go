@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"strings"
 	"time"
 
@@ -73,6 +75,9 @@ func runRun(ctx context.Context, w *world, path string, o runOptions) error {
 	if missing := a.missingPrograms(); len(missing) > 0 && !o.rehearse {
 		return trying(usage("%s", strings.Join(missing, "\n")), "the program's path in the spec, or --rehearse to run without it")
 	}
+	if problem := a.missingTool(); problem != "" {
+		return trying(usage("%s", problem), "install it, name its program (bench: {command: [...]}), or leave bench out: the built-in load generator measures")
+	}
 	traffic, err := w.readTraffic(a)
 	if err != nil {
 		return err
@@ -80,6 +85,11 @@ func runRun(ctx context.Context, w *world, path string, o runOptions) error {
 	a.inputs.hashFiles(traffic)
 	if err := a.readEarlier(ctx); err != nil {
 		return err
+	}
+	if _, err := os.Stat(o.study); !o.rehearse && errors.Is(err, fs.ErrNotExist) { // else the file is what is wrong
+		if a, err = w.askEngines(ctx, a); err != nil {
+			return err
+		}
 	}
 	db, err := create(ctx, o.study, w.newStudy(a), a)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"autotune/runner/deploy"
+	"autotune/runner/engine"
 	"autotune/space"
 	"autotune/tuner"
 	"autotune/tuner/metric"
@@ -41,7 +42,7 @@ recomputed), metrics.
 
 With --json: an object, or a list of objects, of number, origin, kind, engine, point (parameter to value, null is default), value, unit, metrics, also (metrics of
 further workloads by name), probes (metrics at other rates), gauges (columns of what the server said of itself), phase, reason,
-signature, evidence, hint, rule, share, warnings, argv, env, engine_version, facts, resolved, log, why, proposal (kind, p_run, gain, predicted: by metric its
+signature, evidence, hint, rule, share, warnings, argv, env, engine_version, facts, resolved, differences (flag, asked, runs), same_as, log, why, proposal (kind, p_run, gain, predicted: by metric its
 median, low and high ends of the interval, measured, inside), command, started, ended, stale, outside, foreign. These keys stay.` +
 			exitStatuses(statusDone, statusFailed+", or a stored figure is not that of its requests", statusUsage),
 		Example: "  autotune show glm.db\n  autotune show glm.db 17\n  autotune show --definitions",
@@ -150,15 +151,19 @@ type trialView struct {
 	Version   string                        `json:"engine_version,omitempty"`
 	Facts     map[string]string             `json:"facts,omitempty"`
 	Resolved  json.RawMessage               `json:"resolved,omitempty"`
-	Log       string                        `json:"log,omitempty"`
-	Why       string                        `json:"why,omitempty"`
-	Proposal  proposalView                  `json:"proposal"`
-	Command   string                        `json:"command,omitempty"`
-	Started   time.Time                     `json:"started"`
-	Ended     *time.Time                    `json:"ended"`
-	Stale     bool                          `json:"stale"`
-	Outside   bool                          `json:"outside"`
-	Foreign   bool                          `json:"foreign"`
+	// Differences are flags that were asked for and that the engine resolved to something else; SameAs is the first trial whose engine reported the
+	// very same configuration.
+	Differences []engine.Difference `json:"differences,omitempty"`
+	SameAs      *int                `json:"same_as,omitempty"`
+	Log         string              `json:"log,omitempty"`
+	Why         string              `json:"why,omitempty"`
+	Proposal    proposalView        `json:"proposal"`
+	Command     string              `json:"command,omitempty"`
+	Started     time.Time           `json:"started"`
+	Ended       *time.Time          `json:"ended"`
+	Stale       bool                `json:"stale"`
+	Outside     bool                `json:"outside"`
+	Foreign     bool                `json:"foreign"`
 }
 
 func (o *opened) view(t tuner.Trial) trialView {
@@ -167,6 +172,10 @@ func (o *opened) view(t tuner.Trial) trialView {
 		Feasible: o.problem.Goal.Feasible(t), Phase: c.Phase, Reason: c.Reason, Signature: c.Signature, Evidence: c.Evidence, Hint: c.Hint, Rule: c.Rule, Share: c.Share,
 		Warnings: c.Warnings, Argv: c.Run.Argv, Env: c.Run.Env, Version: c.Run.EngineVersion, Facts: c.Run.Facts, Resolved: c.Run.Resolved, Log: c.Run.Log,
 		Why: t.Proposal.Why, Proposal: viewProposal(o.problem.Goal, t), Started: t.Started, Stale: t.Stale, Outside: t.Outside, Foreign: t.Foreign}
+	v.Differences = o.otherwise(t)
+	if n, ok := o.twins()[t.Number]; ok {
+		v.SameAs = &n
+	}
 	if value, ok := o.problem.Goal.Value(c.Measured); ok {
 		v.Value = &value
 	}
@@ -245,7 +254,7 @@ func (o *opened) describe(t tuner.Trial) string {
 	fmt.Fprintf(&b, "Trial     %d of %s, %s\n", t.Number, o.study.Name, t.Origin)
 	fmt.Fprintf(&b, "Outcome   %s\n", o.oneLine(t))
 	for _, row := range [][2]string{{"Evidence", c.Evidence}, {"Hint", c.Hint}, {"Asked", asked(t)}, {"Why", t.Proposal.Why},
-		{"Predicted", o.predicted(t)}, {"Flags", o.flagLine(t)},
+		{"Predicted", o.predicted(t)}, {"Flags", o.flagLine(t)}, {"Engine", o.resolution(t)},
 		{"Version", c.Run.EngineVersion}, {"Log", c.Run.Log}, {"Env", strings.Join(c.Run.Env, " ")}, {"Added", strings.Join(c.Run.Additions, " ")}} {
 		if row[1] != "" {
 			fmt.Fprintf(&b, "%-9s %s\n", row[0], strings.ReplaceAll(strings.TrimSpace(row[1]), "\n", "\n          "))
@@ -270,6 +279,9 @@ func (o *opened) describe(t tuner.Trial) string {
 		fmt.Fprintf(&b, "Workload  %s%s, %s time, asked %s, sent %s\n", m.Workload, guarding(o.problem.Goal, m), m.Clock, clip(m.Identity, 16), clip(m.Sent, 16))
 		if m.Share < 1 && c.Share > 0 {
 			fmt.Fprintf(&b, "Expected  what the whole run would have come to, by its first %.0f %%; --recompute shows what had come\n", 100*c.Share)
+		}
+		if tool := c.Run.Facts["bench_tool"]; tool != "" {
+			fmt.Fprintf(&b, "Measured  by %s, whose result and output lie beside the log: no requests are stored\n", strings.TrimSpace(tool+" "+c.Run.Facts["bench_version"]))
 		}
 		writeMetrics(&b, m.Metrics)
 		writeGauges(&b, m.Gauges)
@@ -307,6 +319,21 @@ func guarding(g tuner.Goal, m *tuner.Measurement) string {
 		return " (guard)"
 	}
 	return ""
+}
+
+// resolution says what the engine made of the configuration, line by line.
+func (o *opened) resolution(t tuner.Trial) string {
+	var lines []string
+	for _, x := range o.otherwise(t) {
+		lines = append(lines, x.String())
+	}
+	if n, ok := o.twins()[t.Number]; ok {
+		lines = append(lines, fmt.Sprintf("reports the same configuration as trial %d", n))
+	}
+	if found := o.found(t); found != "" {
+		lines = append(lines, "found out by itself: "+found)
+	}
+	return strings.Join(lines, "\n")
 }
 
 func writeMetrics(b *strings.Builder, metrics map[string]float64) {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -60,8 +61,36 @@ func (o *opened) model(ctx context.Context) (report.Model, error) {
 	if err != nil {
 		return report.Model{}, err
 	}
-	return report.New(o.problem, o.history, o.ranking(), report.Facts{Study: o.study, State: state, End: v.End, Reason: v.Reason,
-		Command: func(t tuner.Trial) string { return deploy.Shell(o.export(t.Point)) }}), nil
+	m := report.New(o.problem, o.history, o.ranking(), report.Facts{Study: o.study, State: state, End: v.End, Reason: v.Reason,
+		Command: func(t tuner.Trial) string { return deploy.Shell(o.export(t.Point)) }})
+	m.Warnings = append(m.Warnings, o.notAsAsked(m)...)
+	return m, nil
+}
+
+// notAsAsked says where engines ran something else than they were asked for: of the best trial what, of the others how many.
+func (o *opened) notAsAsked(m report.Model) []string {
+	var said []string
+	others := 0
+	for _, t := range o.history {
+		differences := o.otherwise(t)
+		if len(differences) == 0 || !t.Ran() {
+			continue
+		}
+		if m.Best == nil || m.Best.Trial != t.Number {
+			others++
+			continue
+		}
+		for _, x := range differences {
+			said = append(said, fmt.Sprintf("trial %d, the best: %s", t.Number, x))
+		}
+	}
+	switch {
+	case others == 1:
+		said = append(said, "in 1 other trial the engine ran something else than it was asked for; show tells which")
+	case others > 1:
+		said = append(said, fmt.Sprintf("in %d other trials the engine ran something else than it was asked for; show tells which", others))
+	}
+	return said
 }
 
 // export is the command of a point as a person deploys it: what was measured, without what autotune added for itself.

@@ -49,7 +49,7 @@ func (w *world) newTuner(s *opened, at sitting) (*tuner.Tuner, error) {
 	if err != nil {
 		return nil, &exitError{code: exitUsage, err: err}
 	}
-	stopper, err := search.NewStopper(s.spec.Stoppers, s.spec.Gate)
+	stopper, err := search.NewStopper(s.stoppers(), s.spec.Gate)
 	if err != nil {
 		return nil, &exitError{code: exitUsage, err: err}
 	}
@@ -57,7 +57,7 @@ func (w *world) newTuner(s *opened, at sitting) (*tuner.Tuner, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &tuner.Tuner{Sampler: sampler, Ranker: search.RankerOf(s.spec.Sampler), Stopper: stopper, Runner: r, Store: s.db, Observer: newWatcher(w), Now: w.now,
+	return &tuner.Tuner{Sampler: sampler, Ranker: search.RankerOf(s.spec.Sampler), Stopper: stopper, Runner: resolving{r, s.assembly}, Store: s.db, Observer: newWatcher(w), Now: w.now,
 		AcceptEngineChange: at.acceptEngine, StopGain: s.stopGain()}, nil
 }
 

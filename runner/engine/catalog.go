@@ -16,12 +16,23 @@ const CatalogVersion = "2026-12 (vLLM main 6adad0876 and 0.32.0, SGLang main d31
 //go:embed flags_vllm.tsv
 var flagsVLLM string
 
+// keysVLLM are keys inside JSON flags, by their dotted names. A key that is true or false is a word of two choices.
+//
+//go:embed keys_vllm.tsv
+var keysVLLM string
+
+//go:embed notes_vllm.tsv
+var notesVLLM string
+
 //go:embed flags_sglang.tsv
 var flagsSGLang string
 
+//go:embed notes_sglang.tsv
+var notesSGLang string
+
 // catalog is the explicit list: a new engine is a file and a line here.
 var catalog = sync.OnceValue(func() []*Definition {
-	return []*Definition{newVLLM(flagsVLLM), newSGLang(flagsSGLang)}
+	return []*Definition{newVLLM(readNotes(append(readFlags(flagsVLLM), readFlags(keysVLLM)...), notesVLLM)), newSGLang(readNotes(readFlags(flagsSGLang), notesSGLang))}
 })
 
 // Catalog returns every engine, in the order in which they are shown.
@@ -61,6 +72,9 @@ func readFlags(table string) []Flag {
 		}
 		f := Flag{Name: cells[0], Aliases: strings.Fields(cells[1]), Kind: kinds[cells[2]], Default: cells[3],
 			Optional: strings.Contains(cells[6], "optional"), Open: strings.Contains(cells[6], "open")}
+		if strings.Contains(cells[6], "attached") {
+			f.Attached, f.Aliases = bare(cells[1]), nil
+		}
 		if f.Kind == List {
 			f.Items = Text
 			switch {

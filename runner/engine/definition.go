@@ -32,6 +32,11 @@ type Definition struct {
 	executable    []string
 	infoPaths     []string
 	flushPath     string
+	configLine    string            // what stands in front of the configuration in the log
+	attributes    map[string]string // where the effective configuration has a flag, if not under its own name
+	infoFacts     []infoFact
+	undivide      func(map[string]space.Value)
+	helpArguments [][]string
 	markers       []marker
 	facts         []fact
 	readNumber    func(string) (int64, error)
@@ -42,7 +47,9 @@ type Definition struct {
 	propose       func(Checkpoint, Host) Proposal
 	resolved      map[string]func(Host) (space.Value, bool)
 	unfollowed    []string // flags that the memory planner does not follow, by full name
+	installed     bool     // the flags are those that an installed engine printed
 	flags         []Flag
+	keys          []Flag         // of JSON flags, under their dotted names
 	bySpelling    map[string]int // every exact spelling, dashes included
 	withoutDashes map[string]int
 }
@@ -61,16 +68,21 @@ type Model struct {
 	Dense                                       bool // known to have no experts
 }
 
-// index makes the lookup tables; enrich adds what the table does not hold, by name.
-func (d *Definition) index(enrich map[string]func(*Flag)) *Definition {
+// index makes the lookup tables, and puts dotted keys apart: no argument parser knows them.
+func (d *Definition) index() *Definition {
+	all := d.flags
+	d.flags, d.keys = nil, nil
+	for _, f := range all {
+		if strings.Contains(f.Name, ".") {
+			d.keys = append(d.keys, f)
+		} else {
+			d.flags = append(d.flags, f)
+		}
+	}
 	d.bySpelling, d.withoutDashes = map[string]int{}, map[string]int{}
 	d.unfollowed = d.listUnplanned()
 	for i := range d.flags {
 		f := &d.flags[i]
-		if e := enrich[f.Name]; e != nil {
-			e(f)
-			delete(enrich, f.Name)
-		}
 		spellings := append([]string{"--" + f.Name}, f.Aliases...)
 		for _, s := range spellings {
 			d.bySpelling[s] = i
@@ -82,14 +94,14 @@ func (d *Definition) index(enrich map[string]func(*Flag)) *Definition {
 			d.bySpelling["--no-"+f.Name] = i
 		}
 	}
-	for name := range enrich {
-		panic("engine " + d.Name + ": no flag " + name)
-	}
 	return d
 }
 
 // Flags returns the flags in the order of the engine's help.
 func (d *Definition) Flags() []Flag { return slices.Clone(d.flags) }
+
+// Keys returns the keys inside JSON flags that are known, by their dotted names: compilation-config.cudagraph_mode.
+func (d *Definition) Keys() []Flag { return slices.Clone(d.keys) }
 
 // Flag finds a flag by any spelling: with or without dashes, an alias, underscores where the engine allows them, a dotted key under a JSON flag.
 func (d *Definition) Flag(name string) (Flag, bool) {
@@ -106,7 +118,11 @@ func (d *Definition) Flag(name string) (Flag, bool) {
 	}
 	head, tail, dotted := strings.Cut(key, ".")
 	if i, ok := d.withoutDashes[head]; ok && dotted && tail != "" && d.DottedKeys && d.flags[i].Kind == JSON {
-		return Flag{Name: d.flags[i].Name + "." + tail, Kind: JSON, Min: math.Inf(-1), Max: math.Inf(1)}, true
+		name := d.flags[i].Name + "." + tail
+		if k := slices.IndexFunc(d.keys, func(f Flag) bool { return f.Name == name }); k >= 0 {
+			return d.keys[k], true
+		}
+		return Flag{Name: name, Kind: JSON, Min: math.Inf(-1), Max: math.Inf(1)}, true
 	}
 	return Flag{}, false
 }
@@ -163,7 +179,7 @@ func (d *Definition) FlushPath() string { return d.flushPath }
 // Hungry maps each memory-hungry flag to the weight of its effect on running out of memory.
 func (d *Definition) Hungry() map[string]float64 {
 	hungry := map[string]float64{}
-	for _, f := range d.flags {
+	for _, f := range slices.Concat(d.flags, d.keys) {
 		if f.Hungry > 0 {
 			hungry[f.Name] = f.Hungry
 		}

@@ -47,8 +47,8 @@ func (d *Definition) refusal(f Flag, v space.Value) string {
 	if v.IsDefault() || v.Kind() == space.KindNone {
 		return ""
 	}
-	if i := strings.IndexByte(f.Name, '.'); i >= 0 {
-		return "" // a key inside a JSON value may be anything
+	if f.Kind == JSON && strings.Contains(f.Name, ".") {
+		return "" // a key that the catalog does not know may be anything
 	}
 	switch f.Kind {
 	case Switch, NegatableSwitch:
@@ -59,10 +59,10 @@ func (d *Definition) refusal(f Flag, v space.Value) string {
 		return d.refusedInt(f, v)
 	case Float:
 		if !v.IsNumber() {
-			return "a number" + f.interval() + " is needed"
+			return "a number" + f.Interval() + " is needed"
 		}
 		if !f.within(v.AsFloat()) {
-			return "a number" + f.interval() + " is allowed"
+			return "a number" + f.Interval() + " is allowed"
 		}
 	case JSON:
 		if d.StrictJSON && !json.Valid([]byte(v.String())) {
@@ -82,13 +82,13 @@ func (d *Definition) refusedInt(f Flag, v space.Value) string {
 		if v.Kind() == space.KindString && problem == "" {
 			return fmt.Sprintf("write %s, so that one value has one spelling", read)
 		}
-		return "a whole number" + f.interval() + " is needed"
+		return "a whole number" + f.Interval() + " is needed"
 	}
 	if len(f.Choices) > 0 {
 		return refusedWord(f, v)
 	}
 	if !f.within(v.AsFloat()) {
-		return "a whole number" + f.interval() + " is allowed"
+		return "a whole number" + f.Interval() + " is allowed"
 	}
 	return ""
 }
@@ -121,8 +121,8 @@ func (f Flag) within(x float64) bool {
 	return above && below
 }
 
-// interval says the bounds in words, with a blank in front; nothing without bounds.
-func (f Flag) interval() string {
+// Interval says the bounds in words, with a blank in front; nothing without bounds.
+func (f Flag) Interval() string {
 	var parts []string
 	number := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 	switch {
@@ -153,8 +153,22 @@ func spell(v space.Value) string {
 	return v.String()
 }
 
-// nearest is the word that is most like the one asked for, or "" when none is near.
+// nearest is the word that is most like the one asked for, else the shortest that holds it, or "" when none is near.
 func nearest(word string, words []string) string {
+	if near := nearestSpelling(word, words); near != "" || len(word) < 4 {
+		return near
+	}
+	best := ""
+	for _, w := range words {
+		if strings.Contains(w, word) && (best == "" || len(w) < len(best) || len(w) == len(best) && w < best) {
+			best = w
+		}
+	}
+	return best
+}
+
+// nearestSpelling is the word with the fewest edits, of which a third of the letters is the most.
+func nearestSpelling(word string, words []string) string {
 	best, bestDistance := "", max(2, len(word)/3)+1
 	for _, w := range words {
 		distance := editDistance(word, w)

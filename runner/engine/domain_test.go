@@ -50,7 +50,7 @@ func TestCheckDomainSaysWhatIsAllowed(t *testing.T) {
 		{"vllm", "enforce-eager", space.Bools(), ""}, {"vllm", "enforce-eager", choices(t, "on"), "it is a switch: true, false or default"},
 		{"vllm", "optimization-level", ints(0, 3), ""}, {"vllm", "optimization-level", ints(0, 5), "takes no 4"},
 		{"vllm", "speculative-config", choices(t, def, `{"a": 1}`), ""}, {"vllm", "speculative-config", choices(t, "{a"), "one JSON value is needed"},
-		{"vllm", "compilation-config.cudagraph_mode", choices(t, "FULL", "NONE", 3), ""}, {"vllm", "attention-backend", choices(t, "A_PLUGIN"), ""},
+		{"vllm", "compilation-config.cudagraph_mode", choices(t, "FULL", "NONE"), ""}, {"vllm", "compilation-config.cudagraph_mode", choices(t, "FULL_DECODE"), "did you mean FULL_DECODE_ONLY?"}, {"vllm", "compilation-config.a_new_key", choices(t, "FULL", 3), ""}, {"vllm", "speculative-config.num_speculative_tokens", choices(t, 0), "from 1 is allowed"}, {"vllm", "attention-backend", choices(t, "A_PLUGIN"), ""},
 		{"vllm", "cudagraph-capture-sizes", choices(t, "1 2 4"), ""}, {"vllm", "cudagraph-capture-sizes", choices(t, "1 x"), "invalid int value: 'x'"},
 		{"vllm", "from-the-future", choices(t, "anything", 1, true), ""},
 		{"sglang", "deepep-mode", choices(t, "auto", "fast"), "allowed are auto, normal, low_latency"}, {"sglang", "chunked-prefill-size", choices(t, def, -1, 8192), ""},

@@ -45,14 +45,20 @@ type Flag struct {
 	// Min and Max bound a number; infinite without a bound. The Open marks say that the bound itself is not allowed.
 	Min, Max         float64
 	MinOpen, MaxOpen bool
-	// Help says in a sentence what turning it does; only for flags that matter for tuning.
+	// Help says in a sentence what turning it trades for what; only for flags that matter for speed or memory.
 	Help string
 	// Hungry is how much a larger (or set) value asks for memory: the weight of its effect on running out of it, 0 to 1; 0 is none.
 	Hungry float64
+	// Frees says that setting it, or a larger value, leaves GPU memory free.
+	Frees bool
+	// Since says which releases have the flag, in words; empty for all that were looked at.
+	Since string
 	// Optional says that the value may be left out.
 	Optional bool
 	// Attached is the short form that the value is written right behind: O makes -O3.
 	Attached string
+
+	note int // its line in the notes; 0 for none
 }
 
 // Bounded tells whether the flag has a bound at either end.

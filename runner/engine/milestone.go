@@ -16,7 +16,7 @@ type marker struct {
 // fact is a figure in a start-up line, by name.
 type fact struct {
 	name    string
-	pattern *regexp.Regexp // its first group is the figure
+	pattern *regexp.Regexp // its groups are the figure, one of them matching
 }
 
 func phaseOf(markers []marker, line string) (tuner.Phase, bool) {
@@ -28,7 +28,7 @@ func phaseOf(markers []marker, line string) (tuner.Phase, bool) {
 	return "", false
 }
 
-// Facts reads sizes from a start-up line: weights_gib, kv_gib, kv_tokens, graphs_gib, start_seconds, ... Digits are without separators.
+// Facts reads sizes from a start-up line: weights_gib, kv_gib, kv_tokens, graphs_gib, attention_backend, ... Digits are without separators.
 func (d *Definition) Facts(line string) map[string]string {
 	var facts map[string]string
 	for _, f := range d.facts {
@@ -36,7 +36,7 @@ func (d *Definition) Facts(line string) map[string]string {
 			if facts == nil {
 				facts = map[string]string{}
 			}
-			facts[f.name] = strings.ReplaceAll(m[1], ",", "")
+			facts[f.name] = strings.ReplaceAll(strings.Join(m[1:], ""), ",", "")
 		}
 	}
 	return facts

@@ -1,11 +1,13 @@
 package engine
 
 import (
+	"slices"
+
 	"autotune/space"
 )
 
 // plainDefaults says that a flag set to the default that stands in the catalog is the flag left out. Only flags whose default has been the same
-// in every release are looked at: switches, sizes and words; a number that engines tune (a memory share) may differ in the one installed,
+// in every release are looked at: sizes, words, and switches that are off; a number that engines tune (a memory share) may differ in the one installed,
 // and what an engine finds out at start (an unset batch size) is never the same configuration as the same number given.
 func (c ruleContext) plainDefaults() space.Rewrite {
 	type known struct {
@@ -13,8 +15,8 @@ func (c ruleContext) plainDefaults() space.Rewrite {
 		value space.Value
 	}
 	var list []known
-	for _, f := range c.d.flags {
-		if f.Help == "" || f.Default == "" || f.Kind == Float || f.Kind == HumanInt || f.Kind == JSON {
+	for _, f := range slices.Concat(c.d.flags, c.d.keys) {
+		if f.Help == "" || f.Default == "" || f.Default == "true" || f.Kind == Float || f.Kind == HumanInt || f.Kind == JSON {
 			continue
 		}
 		if v, problem := c.d.value(f, f.Default); problem == "" {

@@ -41,6 +41,13 @@ func sglangLayout(c ruleContext) []space.Constraint {
 		c.forbid("dp_lm_head", "splits the LM head by data-parallel rank only with data-parallel attention", func(v view) bool {
 			return v.on("enable-dp-lm-head") && !v.on("enable-dp-attention") && v.size("dp-size") > 1
 		}),
+		c.forbid("dense_tp", "asserts that moe-dense-tp-size is 1 or tp-size", func(v view) bool {
+			dense, given := v.given("moe-dense-tp-size")
+			return given && dense.AsInt() != 1 && dense.AsInt() != int64(v.size("tp-size"))
+		}),
+		c.forbid("flex_speculation", "has no speculation with the attention backend flex_attention", func(v view) bool {
+			return v.text("attention-backend") == "flex_attention" && v.any("speculative-algorithm")
+		}),
 		c.forbid("pp_speculation", "asserts no speculation with pipeline parallelism", func(v view) bool {
 			_, speculates := v.given("speculative-algorithm")
 			return speculates && v.size("pp-size") > 1
@@ -58,6 +65,9 @@ func sglangBatching(c ruleContext) []space.Constraint {
 			chunk, given := v.given("chunked-prefill-size")
 			page := pageSize(v)
 			return given && page > 0 && chunk.AsInt() > 0 && perRank(v, chunk.AsInt())%page != 0
+		}),
+		c.forbid("graph_padding", "asserts padded graphs with torch.compile: else each batch size would be compiled on its own", func(v view) bool {
+			return v.on("disable-cuda-graph-padding") && v.on("enable-torch-compile")
 		}),
 		c.forbid("hierarchical", "refuses a hierarchical cache without the radix cache", func(v view) bool {
 			return v.on("enable-hierarchical-cache") && v.on("disable-radix-cache")
@@ -91,6 +101,18 @@ func pageSize(v view) int64 {
 
 func sglangRewrites(c ruleContext) []space.Rewrite {
 	return slices.Concat(sglangExpertRewrites(c), []space.Rewrite{
+		c.resolve("fa3_e5m2", "takes the attention backend triton instead of fa3 for a KV cache of fp8_e5m2", func(v view) map[string]space.Value {
+			if v.text("attention-backend") != "fa3" || v.text("kv-cache-dtype") != "fp8_e5m2" {
+				return nil
+			}
+			return map[string]space.Value{"attention-backend": space.String("triton")}
+		}),
+		c.resolve("graphless", "runs without CUDA graphs with the attention backends torch_native and flex_attention", func(v view) map[string]space.Value {
+			if backend := v.text("attention-backend"); backend != "torch_native" && backend != "flex_attention" {
+				return nil
+			}
+			return map[string]space.Value{"disable-cuda-graph": space.Bool(true)}
+		}),
 		c.resolve("dp_one", "drops data-parallel attention at dp-size 1", func(v view) map[string]space.Value {
 			if v.size("dp-size") > 1 {
 				return nil
@@ -120,5 +142,5 @@ func sglangRewrites(c ruleContext) []space.Rewrite {
 			}
 			return out
 		}),
-	})
+	}, c.idleRewrites(sglangIdle))
 }

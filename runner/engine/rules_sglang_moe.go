@@ -75,6 +75,9 @@ func sglangRunners(c ruleContext) []space.Constraint {
 			narrow := slices.Contains([]string{"fp8", "mxfp8"}, v.text("quantization"))
 			return v.text("moe-runner-backend") == "cutlass" && narrow && expertSize(v) != 1
 		}),
+		c.forbid("eplb_ep", "asserts for expert balancing that ep-size is above 1", func(v view) bool {
+			return v.on("enable-eplb") && expertSize(v) <= 1
+		}),
 		c.forbid("moe_dp", "asserts that moe-dp-size divides tp-size, that ep-size x moe-dp-size is tp-size when experts are split, and that attn-cp-size is moe-dp-size", func(v view) bool {
 			dp, ep, tp := v.size("moe-dp-size"), expertSize(v), v.size("tp-size")
 			return dp > 1 && (v.size("attn-cp-size") != dp || tp%dp != 0 || ep*dp > tp || ep > 1 && ep*dp != tp)

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -93,6 +94,10 @@ func TestRulesRefuseWhatTheEngineRefusesAndNothingElse(t *testing.T) {
 		{"sglang", []any{"tp-size", 8, "ep-size", 4, moe, "deepep", "moe-runner-backend", "flashinfer_cutlass"}, ""},
 		{"sglang", []any{"tp-size", 8, "ep-size", 8, "moe-runner-backend", "cutlass", "quantization", "fp8"}, "cutlass_fp8_ep"},
 		{"sglang", []any{"tp-size", 8, "ep-size", 8, "moe-dp-size", 2}, "moe_dp"}, {"sglang", []any{"tp-size", 8, "ep-size", 4, "moe-dp-size", 2, "attn-cp-size", 2}, ""}, {"sglang", []any{"tp-size", 8, "moe-dp-size", 2}, "moe_dp"},
+		{"sglang", []any{"disable-cuda-graph-padding", true, "enable-torch-compile", true}, "graph_padding"}, {"sglang", []any{"disable-cuda-graph-padding", true, "enable-torch-compile", false}, ""},
+		{"sglang", []any{"tp-size", 8, "moe-dense-tp-size", 4}, "dense_tp"}, {"sglang", []any{"tp-size", 8, "moe-dense-tp-size", 1}, ""}, {"sglang", []any{"tp-size", 8, "moe-dense-tp-size", 8}, ""},
+		{"sglang", []any{"tp-size", 8, "enable-eplb", true}, "eplb_ep"}, {"sglang", []any{"tp-size", 8, "enable-eplb", true, "ep-size", 8}, ""}, {"sglang", []any{"tp-size", 8, "enable-eplb", true, moe, "deepep"}, ""},
+		{"sglang", []any{"attention-backend", "flex_attention", "speculative-algorithm", "EAGLE"}, "flex_speculation"}, {"sglang", []any{"attention-backend", "fa3", "speculative-algorithm", "EAGLE"}, ""},
 		{"sglang", []any{"enable-hierarchical-cache", true, "disable-radix-cache", true}, "hierarchical"},
 		{"sglang", []any{"chunked-prefill-size", 1000, "page-size", 64}, "chunk_page"}, {"sglang", with("chunked-prefill-size", 256, "page-size", 64), "chunk_page"}, {"sglang", with("chunked-prefill-size", 512, "page-size", 64), ""}, {"sglang", with("chunked-prefill-size", 519, "page-size", 64), ""},
 		{"sglang", []any{"chunked-prefill-size", -1, "page-size", 64}, ""}, {"sglang", []any{"chunked-prefill-size", 4096 + 64, "attention-backend", "cutlass_mla"}, "chunk_page"},
@@ -145,6 +150,26 @@ func TestRewritesMakeOneConfigurationOfTwoSpellings(t *testing.T) {
 		{"vllm", []any{"gpu-memory-utilization", 0.8}, []any{"gpu-memory-utilization", 0.9}, false},
 		{"vllm", []any{"tensor-parallel-size", 1}, []any{"tensor-parallel-size", def}, true}, {"vllm", []any{"kv-cache-dtype", "auto"}, []any{"kv-cache-dtype", def}, true},
 		{"vllm", []any{"max-num-batched-tokens", 8192}, []any{"max-num-batched-tokens", def}, false},
+		{"vllm", []any{"enforce-eager", true, "max-cudagraph-capture-size", 256, "optimization-level", 3}, []any{"enforce-eager", true, "max-cudagraph-capture-size", 64, "optimization-level", 1}, true},
+		{"vllm", []any{"enforce-eager", false, "max-cudagraph-capture-size", 256}, []any{"enforce-eager", false, "max-cudagraph-capture-size", 64}, false},
+		{"vllm", []any{"enable-eplb", false, "eplb-config.num_redundant_experts", 8}, []any{"enable-eplb", false, "eplb-config.num_redundant_experts", 16}, true},
+		{"vllm", []any{"enable-eplb", true, "eplb-config.num_redundant_experts", 8}, []any{"enable-eplb", true, "eplb-config.num_redundant_experts", 16}, false},
+		{"vllm", []any{"enable-dbo", false, "dbo-decode-token-threshold", 8}, []any{"enable-dbo", false, "dbo-decode-token-threshold", 16}, true},
+		{"vllm", []any{"enable-expert-parallel", false, "expert-placement-strategy", "round_robin"}, []any{"enable-expert-parallel", false, "expert-placement-strategy", "linear"}, true},
+		{"vllm", []any{"speculative-config", `{"method":"mtp"}`, "speculative-config.method", "ngram"}, []any{"speculative-config", `{"method":"eagle"}`, "speculative-config.method", "ngram"}, true},
+		{"vllm", []any{"speculative-config", `{"method":"mtp"}`}, []any{"speculative-config", `{"method":"eagle"}`}, false},
+		{"sglang", []any{"attention-backend", "fa3", "kv-cache-dtype", "fp8_e5m2"}, []any{"attention-backend", "triton", "kv-cache-dtype", "fp8_e5m2"}, true},
+		{"sglang", []any{"attention-backend", "fa3", "kv-cache-dtype", "fp8_e4m3"}, []any{"attention-backend", "triton", "kv-cache-dtype", "fp8_e4m3"}, false},
+		{"sglang", []any{"attention-backend", "torch_native", "disable-cuda-graph", true}, []any{"attention-backend", "torch_native", "disable-cuda-graph", false}, true},
+		{"sglang", []any{"disable-cuda-graph", true, "cuda-graph-max-bs-decode", 64}, []any{"disable-cuda-graph", true, "cuda-graph-max-bs-decode", 512}, true},
+		{"sglang", []any{"enable-eplb", false, "eplb-rebalance-num-iterations", 64}, []any{"enable-eplb", false, "eplb-rebalance-num-iterations", 512}, true},
+		{"sglang", []any{"speculative-algorithm", def, "speculative-num-steps", 3}, []any{"speculative-algorithm", def, "speculative-num-steps", 5}, true},
+		{"sglang", []any{"speculative-algorithm", "EAGLE", "speculative-num-steps", 3}, []any{"speculative-algorithm", "EAGLE", "speculative-num-steps", 5}, false},
+		{"sglang", []any{"enable-hierarchical-cache", false, "hicache-size", 10}, []any{"enable-hierarchical-cache", false, "hicache-size", 20}, true},
+		{"sglang", []any{"enable-two-batch-overlap", false, "tbo-token-distribution-threshold", 0.3}, []any{"enable-two-batch-overlap", false, "tbo-token-distribution-threshold", 0.4}, true},
+		{"sglang", []any{"enable-torch-compile", false, "torch-compile-max-bs", 8}, []any{"enable-torch-compile", false, "torch-compile-max-bs", 16}, true},
+		{"sglang", []any{"disable-radix-cache", true, "radix-eviction-policy", "lfu"}, []any{"disable-radix-cache", true, "radix-eviction-policy", "lru"}, true},
+		{"sglang", []any{"disable-radix-cache", false, "radix-eviction-policy", "lfu"}, []any{"disable-radix-cache", false, "radix-eviction-policy", "lru"}, false},
 		{"sglang", []any{"dp-size", 1, "enable-dp-attention", true, "enable-dp-lm-head", true}, []any{"dp-size", 1, "enable-dp-attention", false, "enable-dp-lm-head", false}, true},
 		{"sglang", []any{"moe-a2a-backend", "deepep", "tp-size", 8, "ep-size", 1}, []any{"moe-a2a-backend", "deepep", "tp-size", 8, "ep-size", 8}, true},
 		{"sglang", []any{"moe-a2a-backend", "none", "tp-size", 8, "ep-size", 1}, []any{"moe-a2a-backend", "none", "tp-size", 8, "ep-size", 8}, false},
@@ -169,21 +194,30 @@ func TestRewritesMakeOneConfigurationOfTwoSpellings(t *testing.T) {
 	}
 }
 
-func TestEveryRuleHasAReasonAndIDsAreUnique(t *testing.T) {
+// Every rule has a reason, a source and the flags that it touches, all of which the catalog knows.
+func TestTheRuleBookIsWhole(t *testing.T) {
+	all := map[string]bool{}
 	for _, d := range engine.Catalog() {
-		seen := map[string]bool{}
-		constraints, rewrites := d.Rules(h200, glm, 9216)
-		check := func(id, reason, of string) {
-			if seen[id] || !strings.HasPrefix(id, d.Name+"_") || reason == "" || of != d.Name {
-				t.Errorf("rule %q of %s: %q", id, of, reason)
+		for _, r := range d.RuleBook() {
+			if all[r.ID+r.Kind] || !strings.HasPrefix(r.ID, d.Name+"_") || r.Reason == "" || r.Source == "" || r.Kind == "" || len(r.Flags) == 0 && r.ID != d.Name+"_default" {
+				t.Errorf("%s: %+v", d.Name, r)
 			}
-			seen[id] = true
+			all[r.ID+r.Kind] = true
+			for _, f := range r.Flags {
+				if got, ok := d.Flag(f); !ok || got.Name != f || !r.Touches(f) {
+					t.Errorf("rule %s touches %s, which %s does not have", r.ID, f, d.Name)
+				}
+			}
 		}
-		for _, c := range constraints {
-			check(c.ID, c.Reason, c.Engine)
-		}
-		for _, r := range rewrites {
-			check(r.ID, r.Reason, r.Engine)
+	}
+	table, err := os.ReadFile("rules.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range strings.Split(strings.TrimSpace(string(table)), "\n")[1:] {
+		id, _, _ := strings.Cut(line, "\t")
+		if !all[id+engine.RuleForbids] && !all[id+engine.RuleResolves] && !all[id+engine.RuleWarns] {
+			t.Errorf("no rule %s", id)
 		}
 	}
 }
@@ -197,7 +231,7 @@ func TestWarnings(t *testing.T) {
 		{"vllm", []any{"max-num-seqs", 16}, 0}, {"vllm", []any{"stream-interval", 4}, 1},
 		{"vllm", []any{"enable-expert-parallel", true, "all2all-backend", "deepep_high_throughput", "data-parallel-size", 2}, 1},
 		{"sglang", []any{"moe-a2a-backend", "deepep", "deepep-mode", "normal"}, 1}, {"sglang", []any{"deepep-mode", "normal"}, 0},
-		{"sglang", []any{"attention-backend", "fa3", "kv-cache-dtype", "fp8_e5m2"}, 1}, {"sglang", []any{"attention-backend", "torch_native"}, 1},
+		{"sglang", []any{"tp-size", 8, "dp-size", 8, "enable-dp-attention", true, "schedule-conservativeness", 0.5}, 1}, {"sglang", []any{"schedule-conservativeness", 0.5}, 0},
 		{"sglang", []any{"tp-size", 8, "dp-size", 8, "enable-dp-attention", true, "chunked-prefill-size", 8192}, 1},
 	} {
 		look := func(name string) (space.Value, bool) {

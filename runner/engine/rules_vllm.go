@@ -132,8 +132,20 @@ func speculation(v view) (s speculative) {
 	return s
 }
 
+// dotted are the JSON flags whose keys the catalog knows.
+var dotted = []string{"speculative-config", "compilation-config", "eplb-config", "attention-config", "kernel-config"}
+
 func vllmRewrites(c ruleContext) []space.Rewrite {
-	return []space.Rewrite{
+	return append(c.idleRewrites(vllmIdle), []space.Rewrite{
+		c.resolve("dotted", "makes a JSON of its own of a flag's dotted keys, and forgets the JSON that stands beside them", func(v view) map[string]space.Value {
+			out := map[string]space.Value{}
+			for _, flag := range dotted {
+				if v.any(flag) && slices.ContainsFunc(c.d.keys, func(k Flag) bool { return strings.HasPrefix(k.Name, flag+".") && v.any(k.Name) }) {
+					out[flag] = space.Value{}
+				}
+			}
+			return out
+		}),
 		c.resolve("ep_alone", "has no expert parallelism on a single GPU", func(v view) map[string]space.Value {
 			if v.on("enable-expert-parallel") && !c.model.Dense && v.size("tensor-parallel-size")*v.size("data-parallel-size") == 1 {
 				return map[string]space.Value{"enable-expert-parallel": space.Default()}
@@ -158,5 +170,5 @@ func vllmRewrites(c ruleContext) []space.Rewrite {
 			}
 			return nil
 		}),
-	}
+	}...)
 }

@@ -13,6 +13,9 @@ import (
 
 // value reads the text of a flag. problem is what argparse would say, or "".
 func (d *Definition) value(f Flag, text string) (v space.Value, problem string) {
+	if strings.Contains(f.Name, ".") {
+		return dottedValue(text), ""
+	}
 	switch f.Kind {
 	case Switch, NegatableSwitch:
 		return space.Bool(text == "true"), ""
@@ -25,9 +28,6 @@ func (d *Definition) value(f Flag, text string) (v space.Value, problem string) 
 		}
 		return space.Float(x), ""
 	case JSON:
-		if strings.Contains(f.Name, ".") {
-			return dottedValue(text), ""
-		}
 		if !json.Valid([]byte(text)) && d.StrictJSON {
 			return v, fmt.Sprintf("Value %s cannot be converted to <function loads>.", text)
 		}

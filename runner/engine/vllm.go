@@ -8,7 +8,7 @@ import (
 	"autotune/tuner"
 )
 
-func newVLLM(table string) *Definition {
+func newVLLM(flags []Flag) *Definition {
 	d := &Definition{
 		Name: "vllm", Title: "vLLM", Version: "main 6adad0876 (2026-08, about 0.27), with what 0.32.0 added",
 		Program: "vllm serve", Usage: "usage: vllm serve [model_tag] [options]", Entry: "vllm",
@@ -19,7 +19,13 @@ func newVLLM(table string) *Definition {
 		executable: []string{"vllm", "serve"},
 		infoPaths:  []string{"/server_info?config_format=json", "/version"},
 		flushPath:  "/reset_prefix_cache",
-		flags:      readFlags(table),
+		// Older releases print all with --help, and refuse a word behind it.
+		helpArguments: [][]string{{"--help=all"}, {"--help"}},
+		configLine:    " with config: ",
+		attributes: map[string]string{"kv-cache-dtype": "cache_config.cache_dtype", "attention-backend": "attention_config.backend", "scheduling-policy": "scheduler_config.policy",
+			"moe-backend": "kernel_config.moe_backend", "linear-backend": "kernel_config.linear_backend", "quantization": "model_config.quantization", "dtype": "model_config.dtype"},
+		infoFacts:  vllmInfoFacts,
+		flags:      flags,
 		readNumber: readVLLM,
 		env:        vllmEnv,
 		additions:  func(Launch) []string { return nil },
@@ -59,11 +65,13 @@ func newVLLM(table string) *Definition {
 			figure("graphs_gib", `Graph capturing finished in .*took (-?[0-9.]+) GiB`),
 			figure("compile_seconds", `torch\.compile takes ([0-9.]+) s`),
 			figure("init_seconds", `init engine \(.*\) took ([0-9.]+) s`),
+			figure("attention_backend", `Using (?:AttentionBackendEnum\.([A-Z0-9_]+) backend|([A-Za-z0-9_]+) [Aa]ttention backend)`),
+			figure("kv_blocks", `# GPU blocks: ([0-9,]+)`),
 			figure("max_model_len", `Using max model len ([0-9]+)`),
 			figure("version", `(?:vLLM API server version|LLM engine \(v)\s*([0-9][0-9A-Za-z.+]*)`),
 		},
 	}
-	return d.index(vllmEnrich())
+	return d.index()
 }
 
 // vllmEnv opens what we read the effective configuration from and flush the prefix cache with, and puts the engine's own start limit
@@ -105,39 +113,4 @@ func bySize(h Host, small space.Value, steps ...step) (space.Value, bool) {
 		}
 	}
 	return v, true
-}
-
-func vllmEnrich() map[string]func(*Flag) {
-	return map[string]func(*Flag){
-		"optimization-level":         func(f *Flag) { f.Attached = "O"; f.Aliases = nil },
-		"tensor-parallel-size":       say("GPUs that share each layer; divides the attention heads.", 0),
-		"pipeline-parallel-size":     say("Stages of layers, one after the other; if the model supports it.", 0),
-		"data-parallel-size":         say("Dense models: replicas behind one API. Mixture of experts: attention replicated, experts over tp x dp.", 0.2),
-		"enable-expert-parallel":     say("Whole experts on each GPU of tp x dp; a switch, not a size.", 0),
-		"all2all-backend":            say("How tokens travel to experts; needs expert parallelism.", 0.2),
-		"gpu-memory-utilization":     say("Share of each GPU for weights, activations and KV cache together.", 0.7),
-		"max-num-seqs":               say("Sequences in a step.", 0.5),
-		"max-num-batched-tokens":     say("Tokens in a step: chunk size and peak of activations.", 1),
-		"max-model-len":              say("Longest input + output; -1 is what fits.", 0.3),
-		"kv-cache-dtype":             say("Type of the KV cache: a narrower one holds more tokens.", 0),
-		"block-size":                 say("Tokens of a KV block.", 0),
-		"enable-chunked-prefill":     say("Long prompts are read in pieces between decodes; on where supported.", 0),
-		"enable-prefix-caching":      say("Common beginnings of prompts are computed once; on where supported.", 0),
-		"async-scheduling":           say("The next step is planned while this one runs; on where supported.", 0),
-		"performance-mode":           say("throughput doubles unset max-num-seqs and max-num-batched-tokens; interactivity favours latency.", 0.3),
-		"enforce-eager":              say("No graphs and no compilation: starts faster, runs slower.", 0),
-		"compilation-config":         say("Compilation and CUDA graphs, as JSON.", 0.1),
-		"attention-backend":          say("Attention kernels; legality depends on GPU, model and KV type.", 0),
-		"moe-backend":                say("Kernels of the experts.", 0),
-		"speculative-config":         say("A draft guesses tokens ahead; JSON with method and num_speculative_tokens.", 0.4),
-		"enable-dbo":                 say("Two half batches overlap compute and communication.", 0.2),
-		"enable-eplb":                say("Experts are moved so that GPUs are evenly loaded.", 0.2),
-		"stream-interval":            say("Tokens in a streamed event; above 1 inter-token latency means nothing.", 0),
-		"max-cudagraph-capture-size": say("Largest batch that is captured as a graph.", 0.3),
-		"cpu-offload-gb":             say("GiB of weights kept in host memory.", 0),
-	}
-}
-
-func say(help string, hungry float64) func(*Flag) {
-	return func(f *Flag) { f.Help, f.Hungry = help, hungry }
 }

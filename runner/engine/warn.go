@@ -19,33 +19,30 @@ func (d *Definition) Warnings(h Host, look space.Lookup) []string {
 
 // warning is a rule that refuses nothing.
 type warning struct {
+	id    string // without the engine's name
 	text  string
 	bites func(view) bool
 }
 
 var vllmWarnings = []warning{
-	{"runs without CUDA graphs with the all-to-all backend deepep_high_throughput and data parallelism", func(v view) bool {
+	{"graphless_deepep", "runs without CUDA graphs with the all-to-all backend deepep_high_throughput and data parallelism", func(v view) bool {
 		return v.on("enable-expert-parallel") && v.text("all2all-backend") == "deepep_high_throughput" && v.size("data-parallel-size") > 1
 	}},
-	{"sends several tokens in an event at this stream-interval: inter-token latency means nothing", manyTokensAnEvent},
+	{"events", "sends several tokens in an event at this stream-interval: inter-token latency means nothing", manyTokensAnEvent},
 }
 
 var sglangWarnings = []warning{
-	{"decodes without CUDA graphs at deepep-mode normal, which was measured 4.2 times slower", func(v view) bool {
+	{"graphless_deepep", "decodes without CUDA graphs at deepep-mode normal, which was measured 4.2 times slower", func(v view) bool {
 		return v.text("moe-a2a-backend") == "deepep" && v.text("deepep-mode") == "normal"
 	}},
-	{"takes the attention backend triton instead of fa3 for a KV cache of fp8_e5m2", func(v view) bool {
-		return v.text("attention-backend") == "fa3" && v.text("kv-cache-dtype") == "fp8_e5m2"
-	}},
-	{"runs without CUDA graphs with this attention backend", func(v view) bool {
-		backend := v.text("attention-backend")
-		return backend == "torch_native" || backend == "flex_attention"
-	}},
-	{"divides chunked-prefill-size by dp-size under data-parallel attention", func(v view) bool {
+	{"chunk_dp", "divides chunked-prefill-size by dp-size under data-parallel attention", func(v view) bool {
 		_, given := v.given("chunked-prefill-size")
 		return given && dpAttention(v)
 	}},
-	{"sends several tokens in an event at this stream-interval: inter-token latency means nothing", manyTokensAnEvent},
+	{"conservativeness_dp", "multiplies schedule-conservativeness by 0.3 under data-parallel attention", func(v view) bool {
+		return v.any("schedule-conservativeness") && dpAttention(v)
+	}},
+	{"events", "sends several tokens in an event at this stream-interval: inter-token latency means nothing", manyTokensAnEvent},
 }
 
 func manyTokensAnEvent(v view) bool { return v.size("stream-interval") > 1 }

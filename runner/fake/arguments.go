@@ -26,23 +26,6 @@ func (s *server) inform(stdout io.Writer) (code int, ended bool) {
 	return 0, false
 }
 
-// printHelp lists the engine's flags as its argument parser does.
-func (s *server) printHelp(stdout io.Writer) {
-	fmt.Fprintf(stdout, "%s\n\noptions:\n  -h, --help\n", s.engine.Usage)
-	for _, f := range s.engine.Flags() {
-		value := " " + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
-		switch {
-		case f.Kind == engine.NegatableSwitch:
-			value = ", --no-" + f.Name
-		case f.Kind == engine.Switch:
-			value = ""
-		case len(f.Choices) > 0:
-			value = " {" + strings.Join(f.Choices, ",") + "}"
-		}
-		fmt.Fprintf(stdout, "  %s%s\n", strings.Join(append([]string{"--" + f.Name}, f.Aliases...), ", "), value)
-	}
-}
-
 // readArguments makes the configuration of the engine's arguments.
 func (s *server) readArguments() error {
 	model, settings, err := s.engine.Parse(s.args)
@@ -61,6 +44,9 @@ func (s *server) readArguments() error {
 	}
 	if err := s.rejected(); err != nil {
 		return err
+	}
+	if flag, value, ok := strings.Cut(s.faults["resolve"], "="); ok && s.flags[flag].Kind() != space.KindNone {
+		s.flags[flag] = space.ParseWord(value)
 	}
 	s.model = model
 	if s.model == "" {

@@ -22,6 +22,7 @@ const (
 	argFlag     = "a flag's name"
 	argExit     = "an exit status, or a negative signal number"
 	argOrphan   = "group or session"
+	argSetting  = "FLAG=VALUE"
 )
 
 // Fault is one way in which a fake engine fails on demand.
@@ -58,6 +59,7 @@ func Faults() []Fault {
 		{"bundle", argCount, ""},
 		{"ignore-sigterm", argNone, ""},
 		{"orphan", argOrphan, "group"},
+		{"resolve", argSetting, ""},
 	}
 }
 
@@ -103,6 +105,9 @@ func validArgument(kind, arg string) bool {
 		return slices.Contains([]string{"load", "profile", "capture"}, arg)
 	case argOrphan:
 		return arg == "group" || arg == "session"
+	case argSetting:
+		flag, value, ok := strings.Cut(arg, "=")
+		return ok && flag != "" && value != ""
 	case argFlag:
 		return arg != ""
 	default:

@@ -49,6 +49,7 @@ Failures of a share S of the requests, evenly spread, 0 < S <= 1:
 
 Others:
   bundle=N               N tokens in one event
+  resolve=FLAG=VALUE     runs with VALUE where FLAG is given, whatever is asked for, and says so where real engines do
   exit-code=N            how the process ends when a failure ends it; negative: by that signal
   ignore-sigterm         SIGTERM does nothing
   orphan[=group|session] a process that ignores SIGTERM stays behind, in a process group (or session) of its own (group)

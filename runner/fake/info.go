@@ -1,6 +1,7 @@
 package fake
 
 import (
+	"fmt"
 	"math"
 	"net/http"
 	"os"
@@ -24,6 +25,21 @@ func pythonValue(v space.Value) string {
 		return v.String()
 	}
 	return "'" + strings.ReplaceAll(v.String(), "'", `\'`) + "'"
+}
+
+// pythonWord writes what JSON has as Python shows it.
+func pythonWord(v any) string {
+	switch x := v.(type) {
+	case nil:
+		return "None"
+	case space.Value:
+		return pythonValue(x)
+	case bool:
+		return pythonValue(space.Bool(x))
+	case string:
+		return pythonValue(space.String(x))
+	}
+	return fmt.Sprint(v)
 }
 
 // given is the value of a flag as JSON would have it, or what it resolves to.
@@ -69,33 +85,55 @@ func graphMode(c law.Config) string {
 	return map[string]string{"full": "FULL_AND_PIECEWISE", "decode": "FULL_DECODE_ONLY", "piecewise": "PIECEWISE"}[c.Graphs]
 }
 
-// sglangInfo answers /server_info with every argument as resolved, and the sizes that came of it.
-func (s *server) sglangInfo(w http.ResponseWriter, r *http.Request) {
+// sglangArguments are SGLang's arguments as it has resolved them before it loads anything: what it finds out later is left out.
+func (s *server) sglangArguments() map[string]any {
 	c := s.config
-	info := map[string]any{}
+	args := map[string]any{}
 	for _, f := range s.engine.Flags() {
 		if f.Default != "" {
-			info[python(f.Name)] = space.ParseWord(f.Default)
+			args[python(f.Name)] = space.ParseWord(f.Default)
 		}
 	}
 	for name, v := range s.flags {
-		info[python(name)] = v
+		args[python(name)] = v
 	}
+	for name, v := range map[string]any{"model_path": s.model, "served_model_name": s.served, "chunked_prefill_size": chunk(c), "max_prefill_tokens": limit(c.MaxPrefill),
+		"page_size": c.Page, "enable_dp_attention": c.Ranks > 1, "cuda_graph_max_bs_decode": c.GraphMax} {
+		args[name] = v
+	}
+	if c.MemoryShare > 0 {
+		args["mem_fraction_static"] = c.MemoryShare
+	}
+	if c.ExpertParallel {
+		args["ep_size"] = c.TP
+	}
+	if factor := conservativenessUnderDP; c.Ranks > 1 {
+		own, ok := s.flags["schedule-conservativeness"]
+		if ok && own.IsNumber() {
+			factor *= own.AsFloat()
+		}
+		args["schedule_conservativeness"] = factor
+	}
+	return args
+}
+
+// conservativenessUnderDP is what SGLang multiplies its schedule-conservativeness, 1 by default, by under data-parallel attention.
+const conservativenessUnderDP = 0.3
+
+// sglangInfo answers /server_info with every argument as resolved, and the sizes that came of it.
+func (s *server) sglangInfo(w http.ResponseWriter, r *http.Request) {
+	c := s.config
+	info := s.sglangArguments()
 	tokens := int(s.facts["kv_tokens"])
 	for name, v := range map[string]any{
-		"model_path": s.model, "served_model_name": s.served, "version": s.version, "status": "ready", "pid": os.Getpid(),
-		"mem_fraction_static": c.MemoryShare, "chunked_prefill_size": chunk(c), "max_prefill_tokens": limit(c.MaxPrefill), "page_size": c.Page,
-		"enable_dp_attention": c.Ranks > 1, "context_length": limit(s.context), "cuda_graph_max_bs_decode": c.GraphMax,
-		"max_total_num_tokens": tokens, "enable_metrics": s.on("enable-metrics", false),
+		"version": s.version, "status": "ready", "pid": os.Getpid(), "mem_fraction_static": math.Round(1000*s.facts["memory_share"]) / 1000,
+		"context_length": limit(s.context), "max_total_num_tokens": tokens, "enable_metrics": s.on("enable-metrics", false),
 		"internal_states": []any{map[string]any{
-			"memory_usage":                          map[string]any{"weight": s.facts["weights_gib"], "kvcache": s.facts["kv_gib"], "token_capacity": tokens},
+			"memory_usage":                          map[string]any{"weight": s.facts["weights_gib"], "kvcache": s.facts["kv_gib"], "graph": s.facts["graphs_gib"], "token_capacity": tokens},
 			"effective_max_running_requests_per_dp": limit(c.MaxRunning),
 		}},
 	} {
 		info[name] = v
-	}
-	if c.ExpertParallel {
-		info["ep_size"] = c.TP
 	}
 	writeJSON(w, http.StatusOK, info)
 	s.access(r, http.StatusOK)

@@ -6,6 +6,8 @@ import (
 	"flag"
 	"strings"
 	"testing"
+
+	"autotune/runner/engine"
 )
 
 // noEnvironment has no variable.
@@ -123,6 +125,27 @@ func TestShareIsExact(t *testing.T) {
 		}
 		if f.fate(0) != "" && share != "1" {
 			t.Errorf("a share of %s befell the first request", share)
+		}
+	}
+}
+
+// The help is one that a reader of real engines' help understands: nothing of the catalog is lost in it, but the flag that is to be refused.
+func TestHelpIsThatOfTheCatalog(t *testing.T) {
+	for _, d := range engine.Catalog() {
+		code, out, _ := inProcess("--fault reject-flag=stream-interval "+d.Name+" serve --help=all", noEnvironment)
+		h, err := engine.ParseHelp(out)
+		if code != 0 || err != nil {
+			t.Fatalf("%s: exit status %d, %v", d.Name, code, err)
+		}
+		installed := d.Installed(h)
+		for _, f := range d.Flags() {
+			got, ok := installed.Flag(f.Name)
+			if ok == (f.Name == "stream-interval") || ok && (got.Kind != f.Kind || got.Default != f.Default && f.Kind != engine.JSON && f.Kind != engine.List) {
+				t.Errorf("%s %s has become %+v", d.Name, f.Name, got)
+			}
+		}
+		if n := len(installed.Flags()); n != len(d.Flags())-1 {
+			t.Errorf("%s: %d flags of %d", d.Name, n, len(d.Flags()))
 		}
 	}
 }

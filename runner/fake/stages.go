@@ -3,6 +3,7 @@ package fake
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -120,9 +121,12 @@ func (s *server) loadLines() []string {
 // greeting is what the server says before it does anything.
 func (s *server) greeting() []string {
 	if s.sglang() {
+		resolved := s.sglangArguments()
 		args := []string{"model_path='" + s.model + "'"}
-		for _, f := range s.settings {
-			args = append(args, python(f.Flag)+"="+pythonValue(f.Value))
+		for _, name := range slices.Sorted(maps.Keys(resolved)) {
+			if name != "model_path" {
+				args = append(args, name+"="+pythonWord(resolved[name]))
+			}
 		}
 		return []string{s.log.prefix("", "") + "server_args=ServerArgs(" + strings.Join(args, ", ") + ")"}
 	}

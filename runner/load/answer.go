@@ -31,8 +31,10 @@ type answer struct {
 	over     time.Duration // when it came
 	failed   bool
 	failure  string
-	stated   bool // the server said when it ended, in law time
-	spread   bool // tokens were spread over the events, because these do not count
+	kind     string // the answer's content type, when it is none of an event stream
+	odd      string // what the body said outside of any event
+	stated   bool   // the server said when it ended, in law time
+	spread   bool   // tokens were spread over the events, because these do not count
 }
 
 // follow reads to the end mark or to the end of the body, whichever is first, and says what broke it, if anything did.
@@ -55,15 +57,27 @@ func (a *answer) follow(body io.Reader) error {
 			return nil
 		}
 		if err := a.event(data, name, e.at); err != nil {
+			if e.cut {
+				return nil // half an event is none
+			}
 			return err
 		}
 	}
 }
 
-// strange makes a failure of a body that is no event stream at all.
+// strange makes a failure of a body that is no event stream at all, and keeps what stands beside the events of one that is.
 func (a *answer) strange(e *events) {
-	if e.odd != nil && !a.counted && len(a.rec.Tokens) == 0 && !a.failed {
-		a.failed, a.failure = true, "the answer is no event stream: "+errorText(e.odd)
+	text := bytes.TrimSpace(e.odd)
+	if len(text) == 0 {
+		return
+	}
+	a.odd = errorText(text)
+	if a.failed || a.counted || len(a.rec.Tokens) > 0 {
+		return
+	}
+	a.failed, a.failure = true, "the answer is no event stream: "+a.odd
+	if a.kind != "" {
+		a.failure = "the answer is no event stream but " + a.kind + ": " + a.odd
 	}
 }
 
@@ -89,7 +103,10 @@ func (a *answer) event(data []byte, name string, at time.Duration) error {
 		a.finish, a.finished = c.finish, at
 	}
 	if c.counted {
-		a.counted, a.rec.Input, a.rec.Output = true, c.prompt, c.completion
+		a.counted, a.rec.Output = true, c.completion
+		if c.prompt > 0 {
+			a.rec.Input = c.prompt
+		}
 	}
 	return nil
 }

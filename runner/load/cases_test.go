@@ -200,7 +200,7 @@ func TestVerdicts(t *testing.T) {
 		{"error of an older server", tok + `data: {"object":"error","message":"no memory","code":500}` + "\n\n" + endOfAll, metric.ErrStream, "no memory"},
 		{"error event", tok + "event: error\ndata: broken pipe\n\n", metric.ErrStream, "broken pipe"},
 		{"null error", tok + strings.ReplaceAll(last, "]}", `],"error":null}`) + usage2 + endOfAll, "", ""},
-		{"an object instead of a stream", `{"object":"error","message":"no stream today","code":400}`, metric.ErrTruncated, ""},
+		{"an object instead of a stream", `{"object":"error","message":"no stream today","code":400}`, metric.ErrStream, "no stream today"},
 		{"an object and an end of line", `{"error":{"message":"no stream today sk-secret"}}` + "\n", metric.ErrStream, "no stream today ***"},
 		{"HTML", "<html>proxy</html>\n", metric.ErrStream, "proxy"},
 		{"unknown finish", tok + strings.ReplaceAll(last, "length", "error") + usage2 + endOfAll, metric.ErrAborted, "error"},
@@ -232,7 +232,7 @@ func TestRefusals(t *testing.T) {
 		{422, `{"detail":"no such field"}`, "422 Unprocessable Entity: no such field"},
 		{500, "Internal Server Error\ntrace", "500 Internal Server Error: Internal Server Error"},
 		{502, "", "502 Bad Gateway"},
-		{307, "", "307 Temporary Redirect"},
+		{307, "", "307 Temporary Redirect to /elsewhere, which is not followed: give the server's own address"},
 	} {
 		r := one(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Location", "/elsewhere")

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"autotune/tuner/metric"
@@ -22,8 +23,8 @@ const (
 	// dialLimit is more than a loaded server on the same machine takes to accept.
 	dialLimit = 30 * time.Second
 	// drainLimit is how long, after the end mark, the end of the body is awaited, so that the connection serves again: engines send it a
-	// moment later. A connection that takes longer is closed.
-	drainLimit = 10 * time.Millisecond
+	// moment later. The next request of a capped load waits for it, so it is short; a connection that takes longer is closed.
+	drainLimit = 2 * time.Millisecond
 	// longestRefusal bounds what is read of an answer other than 200, in bytes.
 	longestRefusal = 16 << 10
 )
@@ -33,6 +34,7 @@ type client struct {
 	target    Target
 	transport *http.Transport
 	secrets   *strings.Replacer
+	dropped   atomic.Int64 // requests that could not be sent for want of files, ports or memory of this machine
 }
 
 func newClient(t Target) *client {
@@ -81,6 +83,7 @@ func (c *client) request(ctx context.Context, method, path string, body []byte, 
 		r.Header[http.CanonicalHeaderKey(name)] = values
 	}
 	r.Header.Set("User-Agent", "autotune")
+	r.Header.Set("Accept-Encoding", "identity") // whoever compresses a stream holds tokens back
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
@@ -109,16 +112,24 @@ func (c *client) talk(ctx context.Context, x *exchange) {
 	defer cancel()
 	response, err := c.send(ctx, x)
 	if err != nil {
-		c.conclude(ctx, x, metric.ErrConnect, plain(err))
+		text := plain(err)
+		if dropped(err) {
+			c.dropped.Add(1)
+			text = "this machine has no room for another connection: " + text
+		}
+		c.conclude(ctx, x, metric.ErrConnect, text)
 		return
 	}
 	defer response.Body.Close()
-	x.rec.Status = response.StatusCode
+	x.rec.Status, x.kind = response.StatusCode, otherKind(response.Header)
 	if response.StatusCode != http.StatusOK {
 		c.refused(ctx, x, response)
 		return
 	}
-	err = x.follow(response.Body)
+	body, err := opened(response)
+	if err == nil {
+		err = x.follow(body)
+	}
 	x.settle()
 	class, detail := x.verdict(err)
 	if x.done {
@@ -132,7 +143,8 @@ func (c *client) talk(ctx context.Context, x *exchange) {
 	c.conclude(ctx, x, class, detail)
 }
 
-// send is a round trip without redirects: a completion's answer comes from the server under test or from nobody.
+// send is one round trip. A redirect is not followed: a completion's answer comes from the server under test or from nobody. Nothing is sent
+// a second time, whatever the status: a request that was refused is a refused request.
 func (c *client) send(ctx context.Context, x *exchange) (*http.Response, error) {
 	r, err := c.request(ctx, http.MethodPost, x.path, x.body, x.extra...)
 	if err != nil {
@@ -143,7 +155,7 @@ func (c *client) send(ctx context.Context, x *exchange) (*http.Response, error) 
 
 // refused notes an answer other than 200, in the server's words.
 func (c *client) refused(ctx context.Context, x *exchange, response *http.Response) {
-	text, err := io.ReadAll(io.LimitReader(response.Body, longestRefusal))
+	text, err := readRefusal(response)
 	if !x.law && len(text) > 0 {
 		x.rec.FirstByte = x.now()
 	}
@@ -155,6 +167,12 @@ func (c *client) refused(ctx context.Context, x *exchange, response *http.Respon
 		return
 	}
 	detail := response.Status
+	if wait := response.Header.Get("Retry-After"); wait != "" {
+		detail += " (Retry-After: " + wait + ")"
+	}
+	if to := response.Header.Get("Location"); to != "" && response.StatusCode/100 == 3 {
+		detail += " to " + withoutSecrets(to) + ", which is not followed: give the server's own address"
+	}
 	if said := shorten(errorText(bytes.TrimSpace(text))); said != "" {
 		detail += ": " + said
 	}

@@ -7,10 +7,15 @@ import (
 	"time"
 )
 
-// longestLine bounds one line of a stream. Real ones are below a kilobyte, and a prompt that is echoed or bundled tokens below a few megabytes.
-const longestLine = 64 << 20
+const (
+	// longestLine bounds a line of a stream, and an event, in bytes. Real ones are below a kilobyte, and a prompt that is echoed or bundled
+	// tokens below a few megabytes.
+	longestLine = 64 << 20
+	// longestOdd bounds what is kept of a body that is no event stream, in bytes: enough for the sentence in a JSON object over several lines.
+	longestOdd = 4 << 10
+)
 
-var errLongLine = errors.New("a line of the event stream is longer than 64 MiB")
+var errLong = errors.New("a line or an event of the stream is longer than 64 MiB")
 
 // events takes a body of server-sent events apart, as the HTML standard's event streams are defined: lines end in LF, CR or CRLF, the
 // space after the colon may be missing, comments and unknown fields are nothing, an event without data is none.
@@ -26,8 +31,14 @@ type events struct {
 	data   []byte
 	full   bool   // a data line came: the event is worth dispatching
 	name   string // of the event: only "error" matters
-	odd    []byte // the first line that belongs into no event stream, such as a bare JSON object
+	begun  bool   // the first line was taken
+	cut    bool   // the body ended within the last line
+	seen   int    // buf[from:seen] holds no end of line
+	odd    []byte // the lines that belong into no event stream, such as a bare JSON object; their beginning
 }
+
+// mark may stand in front of a stream, and is no part of it.
+var mark = []byte("\xef\xbb\xbf")
 
 // bufferSize holds many events; it grows for a long line.
 const bufferSize = 16 << 10
@@ -41,6 +52,9 @@ func (e *events) next() (data []byte, name string, err error) {
 	e.data, e.full, e.name = e.data[:0], false, ""
 	for {
 		line, ok := e.line()
+		if ok && !e.begun {
+			e.begun, line = true, bytes.TrimPrefix(line, mark)
+		}
 		switch {
 		case ok && len(line) == 0:
 			if e.full && len(e.data) > 0 {
@@ -57,17 +71,38 @@ func (e *events) next() (data []byte, name string, err error) {
 	}
 }
 
-// last gives what stands at the end without the blank line that it should have.
+// last gives what stands at the end without the blank line, or even the end of line, that it should have.
 func (e *events) last(err error) ([]byte, string, error) {
-	if rest := e.buf[e.from:]; bytes.HasPrefix(rest, []byte("data:")) && bytes.Equal(bytes.TrimSpace(rest[len("data:"):]), doneMark) {
-		e.field(rest) // the end mark is whole even without an end of line; half an object is not
-	}
+	rest := e.buf[e.from:]
 	e.from = len(e.buf)
+	if !e.begun {
+		rest = bytes.TrimPrefix(rest, mark)
+	}
+	data, isData := bytes.CutPrefix(rest, []byte("data:"))
+	switch {
+	case isData && bytes.Equal(bytes.TrimSpace(data), doneMark):
+		return doneMark, "", nil // whole, even if the connection broke right after it
+	case isData:
+		e.cut = true // it may be whole all the same: whoever reads it knows
+		e.field(rest)
+	case !startsField(rest):
+		e.field(rest)
+	}
 	if err == io.EOF && e.full && len(e.data) > 0 {
 		e.full = false
 		return e.data, e.name, nil
 	}
 	return nil, "", err
+}
+
+// startsField tells whether bytes may be the beginning of a line of an event stream.
+func startsField(rest []byte) bool {
+	for _, name := range [...]string{"data", "event", "id", "retry"} {
+		if bytes.HasPrefix([]byte(name), rest) {
+			return true
+		}
+	}
+	return false
 }
 
 func (e *events) field(line []byte) {
@@ -85,8 +120,8 @@ func (e *events) field(line []byte) {
 		}
 	case "", "id", "retry":
 	default:
-		if e.odd == nil {
-			e.odd = bytes.Clone(line[:min(len(line), longestDetail*4)])
+		if room := longestOdd - len(e.odd); room > 0 {
+			e.odd = append(append(e.odd, line[:min(len(line), room)]...), '\n')
 		}
 	}
 }
@@ -99,35 +134,39 @@ func (e *events) line() ([]byte, bool) {
 		}
 		e.skipLF = false
 	}
-	rest := e.buf[e.from:]
-	end := bytes.IndexByte(rest, '\n')
-	within := rest
+	rest, known := e.buf[e.from:], max(e.seen-e.from, 0) // what was looked at is not looked at again: lines may be long, and reads short
+	fresh := rest[known:]
+	end := bytes.IndexByte(fresh, '\n')
 	if end >= 0 {
-		within = rest[:end]
+		fresh = fresh[:end]
 	}
-	if cr := bytes.IndexByte(within, '\r'); cr >= 0 {
-		e.from += cr + 1
+	if cr := bytes.IndexByte(fresh, '\r'); cr >= 0 {
+		e.from += known + cr + 1
 		e.skipLF = true
-		return rest[:cr], true
+		return rest[:known+cr], true
 	}
 	if end < 0 {
+		e.seen = len(e.buf)
 		return nil, false
 	}
-	e.from += end + 1
-	return rest[:end], true
+	e.from += known + end + 1
+	return rest[:known+end], true
 }
 
 // fill reads more bytes and notes when they came.
 func (e *events) fill() error {
 	if e.from > 0 {
 		e.buf = e.buf[:copy(e.buf, e.buf[e.from:])]
-		e.from = 0
+		e.from, e.seen = 0, max(e.seen-e.from, 0)
 	}
 	if len(e.buf) == cap(e.buf) {
 		if len(e.buf) >= longestLine {
-			return errLongLine
+			return errLong
 		}
 		e.buf = append(make([]byte, 0, 2*cap(e.buf)), e.buf...)
+	}
+	if len(e.data) > longestLine {
+		return errLong
 	}
 	n, err := e.body.Read(e.buf[len(e.buf):cap(e.buf)])
 	if n > 0 {

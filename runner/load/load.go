@@ -62,6 +62,7 @@ type Result struct {
 	Stopped  string        // what Observe answered
 	Share    float64       // of the requests, those that ended by themselves
 	Elapsed  time.Duration // on the measurement's clock
+	Dropped  int           // requests that this machine could not send: no file, port or memory was left for another connection
 	CPU      float64       // CPU seconds of this process a second of wall time, while it ran
 	Notes    []string      // sentences that a reader of the figures should know
 }

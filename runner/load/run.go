@@ -64,10 +64,14 @@ func (r *run) begin(i int, m message, sent, lag time.Duration) *metric.Record {
 
 func (r *run) do(ctx context.Context) (Result, error) {
 	defer r.client.close()
+	putBack, err := r.files()
+	if err != nil {
+		return Result{}, err
+	}
+	defer putBack()
 	result := Result{Clock: metric.Wall, Identity: r.Spec.Identity(r.FileHash), Records: r.records}
 	began, used := time.Now(), cpuTime()
 	var cut *cutOff
-	var err error
 	if r.LawTime {
 		result.Clock = metric.Law
 		cut, result.Elapsed, err = r.lawTime(ctx)
@@ -80,6 +84,7 @@ func (r *run) do(ctx context.Context) (Result, error) {
 	if wall := time.Since(began); wall > 0 {
 		result.CPU = (cpuTime() - used).Seconds() / wall.Seconds()
 	}
+	result.Dropped = int(r.client.dropped.Load())
 	result.Sent = workload.SentHash(r.requests, r.digests)
 	r.judge(&result, cut)
 	if result.Ending == Interrupted {

@@ -51,9 +51,9 @@ func (c *chunk) parse(data []byte) error {
 			message = s.value()
 		case lawtime.StampsField:
 			at := int64(0)
-			s.array(func() { at += s.number(); c.stamps = append(c.stamps, at) })
+			s.array(func() { delta, _ := s.number(); at += delta; c.stamps = append(c.stamps, at) })
 		case lawtime.EndField:
-			c.ended, c.end = true, s.number()
+			c.end, c.ended = s.number()
 		default:
 			s.value()
 		}
@@ -91,9 +91,11 @@ func (c *chunk) choice(s *scanner, key []byte) {
 func (c *chunk) usage(s *scanner, key []byte) {
 	switch string(key) {
 	case "prompt_tokens":
-		c.prompt = int(s.number())
+		n, _ := s.number()
+		c.prompt = int(n)
 	case "completion_tokens":
-		c.counted, c.completion = true, int(s.number())
+		n, ok := s.number() // some servers send null where they have not counted yet
+		c.counted, c.completion = ok, int(n)
 	default:
 		s.value()
 	}

@@ -1,6 +1,9 @@
 package load
 
-import "bytes"
+import (
+	"bytes"
+	"strconv"
+)
 
 // scanner walks over JSON. After the first fault it is bad, stands still, and gives nothing more.
 type scanner struct {
@@ -92,29 +95,27 @@ func (s *scanner) array(element func()) {
 	s.at++
 }
 
-// number takes a whole number; null and anything else that is none counts as 0.
-func (s *scanner) number() int64 {
-	negative := s.peek() == '-'
-	from := s.at
-	if negative {
-		s.at++
-	}
-	n, digits := int64(0), 0
-	for s.at < len(s.text) && s.text[s.at] >= '0' && s.text[s.at] <= '9' {
-		n = n*10 + int64(s.text[s.at]-'0')
-		s.at++
-		digits++
-	}
-	if digits == 0 {
-		s.at = from
+// number takes a count: a number that is not negative, of which the whole part is given; false for null and anything else that is none.
+func (s *scanner) number() (int64, bool) {
+	if c := s.peek(); c < '0' || c > '9' {
 		s.value()
-		return 0
+		return 0, false
 	}
-	if negative {
-		return -n
+	from, n := s.at, int64(0)
+	for s.at < len(s.text) && s.text[s.at] >= '0' && s.text[s.at] <= '9' {
+		n = min(n*10+int64(s.text[s.at]-'0'), largestCount)
+		s.at++
 	}
-	return n
+	if s.at < len(s.text) && !isEnd(s.text[s.at]) { // 5.0 and 5e0 are numbers too
+		s.at = from
+		f, err := strconv.ParseFloat(string(s.value()), 64)
+		return int64(min(f, largestCount)), err == nil
+	}
+	return n, true
 }
+
+// largestCount is beyond every count, and far from an overflow.
+const largestCount = 1 << 50
 
 // value takes any value and gives its bytes.
 func (s *scanner) value() []byte {
@@ -139,17 +140,32 @@ func (s *scanner) value() []byte {
 	return s.text[from:s.at]
 }
 
-func isEnd(c byte) bool {
-	switch c {
-	case ',', '}', ']', ':', ' ', '\t', '\n', '\r', '"', '{', '[':
-		return true
+// ends are the bytes that end a number or a word, by byte.
+var ends = func() (e [256]bool) {
+	for _, c := range []byte(",}]: \t\n\r\"{[") {
+		e[c] = true
 	}
-	return false
-}
+	return e
+}()
+
+func isEnd(c byte) bool { return ends[c] }
+
+// shortText is how many bytes of a text are looked at one by one.
+const shortText = 16
 
 // quoted takes a text, from quote to quote.
 func (s *scanner) quoted() {
-	for i := s.at + 1; ; {
+	i := s.at + 1
+	for near := min(i+shortText, len(s.text)); i < near; i++ { // most keys and texts are short: a call for each would cost more
+		switch s.text[i] {
+		case '"':
+			s.at = i + 1
+			return
+		case '\\':
+			near = i
+		}
+	}
+	for {
 		quote := bytes.IndexByte(s.text[i:], '"')
 		if quote < 0 {
 			s.bad = true

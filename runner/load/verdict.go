@@ -1,6 +1,8 @@
 package load
 
 import (
+	"compress/gzip"
+	"compress/zlib"
 	"context"
 	"errors"
 	"fmt"
@@ -23,18 +25,24 @@ func (a *answer) verdict(broken error) (class, detail string) {
 	switch {
 	case a.failed:
 		return metric.ErrStream, a.failure
-	case errors.Is(broken, errUnreadable), errors.Is(broken, errLongLine):
+	case errors.Is(broken, errUnreadable), errors.Is(broken, errLong), errors.Is(broken, errEncoding), errors.Is(broken, gzip.ErrHeader), errors.Is(broken, zlib.ErrHeader):
 		return metric.ErrStream, broken.Error()
 	case broken != nil:
 		return metric.ErrTruncated, "the connection broke within the stream: " + plain(broken)
 	case !a.done && a.finish == "":
-		return metric.ErrTruncated, "the stream ended without a finish reason and without [DONE]"
+		detail = "the stream ended without a finish reason and without [DONE]"
+		if a.odd != "" {
+			detail += ": " + a.odd
+		}
+		return metric.ErrTruncated, detail
 	case a.finish != "" && !slices.Contains(finishes, a.finish):
 		return metric.ErrAborted, "finish reason " + a.finish
 	case !a.counted && len(r.Tokens) > 0:
 		return metric.ErrNoUsage, "the stream ended well, but reported no usage"
 	case r.Output == 0:
 		return metric.ErrEmpty, "the stream ended well, without any token"
+	case len(r.Tokens) == 0:
+		return metric.ErrEmpty, fmt.Sprintf("the stream ended with a usage of %d tokens, but no event carried any", r.Output)
 	case r.AskedOut > 0 && r.Output != r.AskedOut:
 		return metric.ErrLength, fmt.Sprintf("%d tokens came, %d were forced", r.Output, r.AskedOut)
 	default:

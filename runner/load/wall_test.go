@@ -51,15 +51,7 @@ func hammer(t *testing.T, ctx context.Context, h http.HandlerFunc, o Options, ch
 	}
 	result, err := r.do(ctx)
 	server.Close() // waits for its handlers: a request of ours that is left over would hang it
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	for end := time.After(patience); runtime.NumGoroutine() > before; {
-		select {
-		case <-tick.C:
-		case <-end:
-			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
-		}
-	}
+	leftOver(t, before)
 	if len(result.Records) != o.Spec.Requests {
 		t.Fatalf("%d records of %d requests", len(result.Records), o.Spec.Requests)
 	}
