@@ -99,19 +99,14 @@ bench-stop: build ## how often a trial that would have ended best is cut short, 
 e2e: build ## a study on a real vLLM (CPU): installs it once into a cache folder, several minutes
 	examples/cpu-vllm/e2e.sh bin/autotune
 
-# Where SGLang's Python code is installed, once, with torch and without a GPU's libraries.
-SGLANG_ARGS ?= $(HOME)/.cache/autotune/sglang-args
-
-$(SGLANG_ARGS)/ready: examples/sglang-args/requirements.txt examples/sglang-args/install.sh
-	examples/sglang-args/install.sh $(SGLANG_ARGS)
+# Where SGLang's Python code is installed, once for what is asked of it, with torch and without a GPU's libraries.
+SGLANG_ARGS_FROM := examples/sglang-args/install.sh examples/sglang-args/requirements.txt examples/cpu-vllm/make_cuda_stubs.py
+SGLANG_ARGS ?= $(HOME)/.cache/autotune/sglang-args-$(shell cat $(SGLANG_ARGS_FROM) | sha256sum | cut -c1-12)
 
 .PHONY: e2e-sglang-args
-e2e-sglang-args: tools $(SGLANG_ARGS)/ready ## our rules for SGLang against its own argument parser on pretended GPUs: installs it once, then a minute
-	AUTOTUNE_SGLANG_PYTHON=$(SGLANG_ARGS)/bin/python go test -tags $(TAGS),e2e -count=1 -run 'TestSGLangArgs' -v ./cmd/autotune
-
-.PHONY: e2e-bench
-e2e-bench: build ## vLLM's benchmark, guidellm and aiperf (those that are there) on the fake engine, beside the built-in one and the truth: a table
-	examples/cpu-vllm/e2e-bench.sh bin/autotune
+e2e-sglang-args: tools ## our rules for SGLang against its own argument parser on pretended GPUs: installs it once, then some minutes
+	examples/sglang-args/install.sh $(SGLANG_ARGS)
+	AUTOTUNE_SGLANG_PYTHON=$(SGLANG_ARGS)/bin/python go test -tags $(TAGS),e2e -count=1 -timeout 30m -run 'TestSGLangArgs' -v ./cmd/autotune
 
 .PHONY: clean
 clean: ## what the targets above made in this folder

@@ -24,6 +24,7 @@ import (
 type sglangArgs struct {
 	Resolved map[string]any `json:"resolved"` // by the parser's own names, underscores inside; nil when it refused
 	Refused  string         `json:"refused"`  // the last line of its error
+	Failed   string         `json:"failed"`   // why nothing can be said: a package is missing
 	Where    string         `json:"where"`    // file, line and function that raised it; empty when the parser itself complained
 }
 
@@ -51,6 +52,11 @@ func resolveSGLang(t *testing.T, memoryMiB int, lines [][]string) []sglangArgs {
 	var results []sglangArgs
 	if err := json.Unmarshal(out, &results); err != nil || len(results) != len(lines) {
 		t.Fatalf("%d lines, %d results: %v", len(lines), len(results), err)
+	}
+	for i, r := range results {
+		if r.Failed != "" {
+			t.Fatalf("%v could not be resolved: %s", lines[i], r.Failed)
+		}
 	}
 	return results
 }

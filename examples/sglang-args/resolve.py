@@ -2,7 +2,7 @@
 """Resolves SGLang command lines with SGLang's own parser, on pretended GPUs: resolve.py [--gpus N] [--memory MIB] <LINES >RESULTS
 
 LINES is a JSON list of argument lists, as they follow `sglang serve`. RESULTS is a JSON list of the same length: {"resolved": {argument: value}},
-or {"refused": "the last line of the error"}. Each line is resolved in a process of its own, for the resolution writes environment variables.
+{"refused": "the error", "where": "who raised it"}, or {"failed": "why nothing can be said"}. Each line is resolved in a process of its own, for the resolution writes environment variables.
 What a launch checks before it starts processes is checked; nothing is started, and no weights are looked for.
 """
 import argparse
@@ -29,6 +29,8 @@ def resolve(argv):
         return {"resolved": arguments.resolved_dict()}
     except SystemExit:
         return {"refused": errors.getvalue().strip().splitlines()[-1]}
+    except ImportError as e:  # something real is missing, or is not pretended: says nothing of the arguments
+        return {"failed": f"{type(e).__name__}: {e} ({where(e.__traceback__)})"}
     except Exception as e:
         return {"refused": f"{type(e).__name__}: {e}".strip(), "where": where(e.__traceback__)}
 
