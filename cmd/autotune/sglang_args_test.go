@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"autotune/runner/engine"
@@ -64,11 +65,11 @@ func resolveSGLang(t *testing.T, memoryMiB int, lines [][]string) []sglangArgs {
 // chance are the arguments that SGLang draws at random when they are left out.
 var chance = []string{"random_seed", "nccl_port"}
 
-// differing names the arguments in which two resolutions differ.
+// differing names the arguments in which two resolutions differ; what begins with an underscore is the parser's note of what was given.
 func differing(a, b sglangArgs) []string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(a.Resolved)) {
-		if !slices.Contains(chance, name) && !reflect.DeepEqual(a.Resolved[name], b.Resolved[name]) {
+		if !slices.Contains(chance, name) && !strings.HasPrefix(name, "_") && !reflect.DeepEqual(a.Resolved[name], b.Resolved[name]) {
 			names = append(names, name)
 		}
 	}

@@ -107,8 +107,10 @@ func sglangRewrites(c ruleContext) []space.Rewrite {
 			}
 			return map[string]space.Value{"attention-backend": space.String("triton")}
 		}),
-		c.resolve("graphless", "runs without CUDA graphs with the attention backends torch_native and flex_attention", func(v view) map[string]space.Value {
-			if backend := v.text("attention-backend"); backend != "torch_native" && backend != "flex_attention" {
+		c.resolve("graphless", "runs without CUDA graphs with the attention backends torch_native and flex_attention, under the memory share that is set", func(v view) map[string]space.Value {
+			backend := v.text("attention-backend")
+			// A memory share that is left out is worked out before that, with room for the graphs unless they are switched off by hand.
+			if !v.any("mem-fraction-static") || backend != "torch_native" && backend != "flex_attention" {
 				return nil
 			}
 			return map[string]space.Value{"disable-cuda-graph": space.Bool(true)}
