@@ -109,6 +109,10 @@ $(SGLANG_ARGS)/ready: examples/sglang-args/requirements.txt examples/sglang-args
 e2e-sglang-args: tools $(SGLANG_ARGS)/ready ## our rules for SGLang against its own argument parser on pretended GPUs: installs it once, then a minute
 	AUTOTUNE_SGLANG_PYTHON=$(SGLANG_ARGS)/bin/python go test -tags $(TAGS),e2e -count=1 -run 'TestSGLangArgs' -v ./cmd/autotune
 
+.PHONY: e2e-bench
+e2e-bench: build ## vLLM's benchmark, guidellm and aiperf (those that are there) on the fake engine, beside the built-in one and the truth: a table
+	examples/cpu-vllm/e2e-bench.sh bin/autotune
+
 .PHONY: clean
 clean: ## what the targets above made in this folder
 	rm -rf bin quickstart.db quickstart.db-wal quickstart.db-shm quickstart.db.d

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"autotune/runner/bench"
 	"autotune/runner/engine"
 	"autotune/runner/load"
 	"autotune/runner/place"
@@ -46,7 +48,10 @@ type attempt struct {
 	verdict  tuner.Verdict      // what has ended the measurement early; zero for nothing
 	pace     []metric.Event     // generated tokens by report, and streamed their sum
 	streamed int
-	out      tuner.Outcome // what is known so far
+	told     *bench.Result     // what the benchmark tool gave of the workload that was sent last; nil without one
+	refused  *bench.Refusal    // why what it gave is no measurement
+	facts    map[string]string // of the tool, for the record
+	out      tuner.Outcome     // what is known so far
 }
 
 func (r *Runner) newAttempt(t tuner.Trial, plan Plan, observe func(tuner.Partial) tuner.Verdict, notes []string) (*attempt, error) {
@@ -101,7 +106,10 @@ func (a *attempt) run(ctx context.Context) (engine.Finding, error) {
 	a.enter(a.phase)
 	stopErr := a.server.Stop(a.Timeouts.Stop)
 	a.out.Run.Ended = a.Now()
-	a.out.Run.Facts = a.news.allFacts()
+	if a.out.Run.Facts = a.news.allFacts(); a.facts != nil {
+		maps.Copy(a.facts, a.out.Run.Facts)
+		a.out.Run.Facts = a.facts
+	}
 	if a.out.Run.Resolved == nil {
 		a.out.Run.Resolved = a.news.logged()
 	}

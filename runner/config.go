@@ -26,6 +26,8 @@ type Config struct {
 	ThinRecords bool
 	// RateGoal makes each trial a search for the highest rate at which the first workload keeps this goal's bounds; nil: the workloads' own rates.
 	RateGoal *tuner.Goal
+	// External measures instead of the built-in load generator; nil: nobody does.
+	External *External
 	// Gate is the success rate, above 0 and at most 1, below which a trial has no score.
 	Gate     float64
 	Timeouts Timeouts
@@ -99,6 +101,7 @@ func (c Config) validate() error {
 		need(d > 0, fmt.Sprintf("the %s timeout is %v; more than 0 is needed", name, d))
 	}
 	need(len(c.Traffic) > 0, "a workload is missing")
+	need(c.External == nil || c.RateGoal == nil, "a rate is searched for by the built-in load generator alone")
 	for _, t := range c.Traffic {
 		if err := t.Workload.Validate(); err != nil {
 			wrong = append(wrong, err)

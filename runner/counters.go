@@ -75,12 +75,11 @@ const (
 	counterPoll = 20 * time.Millisecond
 )
 
-// growth keeps by how much the counters have grown, once they have caught up with what was received.
-func (a *attempt) growth(ctx context.Context, before map[string]float64, records []metric.Record) {
+// growth keeps by how much the counters have grown, once they have caught up with the generated tokens that were received.
+func (a *attempt) growth(ctx context.Context, before map[string]float64, received int) {
 	if before == nil {
 		return
 	}
-	received := received(records)
 	for deadline := time.Now().Add(counterWait); ; {
 		after := a.counters(ctx)
 		if after == nil {

@@ -31,6 +31,8 @@ func TestMain(m *testing.M) {
 			code := fake.Main(ctx, os.Args[2:], os.Stdout, os.Stderr, self(), os.Getenv)
 			stop()
 			os.Exit(code)
+		case toolWord:
+			os.Exit(playTool(os.Args[2], os.Args[3:]))
 		case guardWord:
 			if err := runner.Guard(os.Stdin, os.Args[2:]); err != nil {
 				os.Exit(1)

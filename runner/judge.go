@@ -26,6 +26,7 @@ const (
 // judge says what kind of end a launch came to. lines are the server's, why is what cut it short. The error is autotune's own failure.
 func (a *attempt) judge(ctx context.Context, why error, result load.Result, lines []string) (engine.Finding, error) {
 	var word stopped
+	var fault toolFault
 	switch {
 	case ctx.Err() != nil:
 		a.out.Kind = tuner.Interrupted
@@ -35,6 +36,10 @@ func (a *attempt) judge(ctx context.Context, why error, result load.Result, line
 		return engine.Finding{}, nil
 	case errors.Is(why, errExited), errors.Is(why, errFatal), errors.Is(why, errSilent), errors.Is(why, errLate), errors.Is(why, errStranger), errors.Is(why, errRefuses):
 		return a.ended(why, result, lines), nil
+	case errors.As(why, &fault):
+		a.fail(tuner.PhaseBench, tuner.ReasonUser, fault.signature, fault.evidence, fault.hint)
+		a.out.Measured = a.sofar(nil)
+		return engine.Finding{}, nil
 	case why != nil:
 		return engine.Finding{}, fmt.Errorf("measuring trial %d: %w", a.trial.Number, why)
 	}
@@ -44,6 +49,15 @@ func (a *attempt) judge(ctx context.Context, why error, result load.Result, line
 	if a.found != nil {
 		return a.foundRate(), nil
 	}
+	switch {
+	case a.refused != nil:
+		return a.weighRefusal(lines), nil
+	case a.External != nil && result.Ending == load.WallLimit:
+		a.out.Measured = a.sofar(nil)
+		a.fail(tuner.PhaseBench, tuner.ReasonInfeasible, signatureLimit,
+			fmt.Sprintf("%s was not through within the workload's limit of %v", a.External.Tool.Title, a.Workload.WallLimit), "a longer wall_limit, or a smaller workload")
+		return engine.Finding{}, nil
+	}
 	switch result.Ending {
 	case load.Stopped:
 		return a.cutShort(result, lines), nil
@@ -52,6 +66,17 @@ func (a *attempt) judge(ctx context.Context, why error, result load.Result, line
 	default:
 		return a.weigh(result, lines), nil
 	}
+}
+
+// weighRefusal judges a tool's result that is no measurement: too few successes are the server's, all else is the figures'.
+func (a *attempt) weighRefusal(lines []string) engine.Finding {
+	a.out.Measured = a.sofar(nil)
+	r := a.refused
+	if r.Rule == "low_success" || r.Rule == "no_success" {
+		return a.fewSuccesses(lines, a.External.Tool.Title+": "+r.Evidence, r.Evidence, r.Rule == "low_success")
+	}
+	a.out.Kind, a.out.Rule, a.out.Evidence = tuner.Invalid, r.Rule, a.hidden.redact(a.External.Tool.Title+": "+r.Evidence)
+	return engine.Finding{}
 }
 
 func (a *attempt) stop(reason string, result load.Result) {
@@ -196,6 +221,10 @@ func (a *attempt) measurement(result load.Result) *tuner.Measurement {
 		result.Records[i].Detail = a.hidden.redact(result.Records[i].Detail)
 	}
 	metric.Round(result.Records) // so that the stored records give the same figures
+	if a.told != nil {
+		return &tuner.Measurement{Workload: a.Workload.Name, Identity: result.Identity, Sent: result.Sent, Clock: result.Clock, Share: result.Share,
+			Metrics: a.told.Metrics, ServerSide: a.grown, Gauges: a.gauges}
+	}
 	m := &tuner.Measurement{Workload: a.Workload.Name, Identity: result.Identity, Sent: result.Sent, Clock: result.Clock, Share: result.Share,
 		Metrics: metric.Basis{GPUs: a.GPUs, SLOs: a.Workload.Goodput}.Compute(result.Records), Records: result.Records, ServerSide: a.grown, Gauges: a.gauges}
 	if a.ThinRecords {
@@ -206,19 +235,27 @@ func (a *attempt) measurement(result load.Result) *tuner.Measurement {
 
 // lowSuccess is a server that refuses, or fails, more than the gate allows. What it or its log says decides whose fault that is.
 func (a *attempt) lowSuccess(result load.Result, lines []string) engine.Finding {
-	said := lines[max(0, len(lines)-logTail):]
+	said := ""
 	for _, r := range result.Records {
 		if !r.OK() && r.Detail != "" {
-			said = append(said[:len(said):len(said)], r.Detail)
+			said = r.Detail
 			break
 		}
 	}
-	evidence := a.counts(result.Records)
+	return a.fewSuccesses(lines, a.counts(result.Records), said, failures(result.Records) < len(result.Records))
+}
+
+// fewSuccesses judges by the server's log and by what it said to a request; served tells that it has answered some.
+func (a *attempt) fewSuccesses(lines []string, evidence, answer string, served bool) engine.Finding {
+	said := lines[max(0, len(lines)-logTail):]
+	if answer != "" {
+		said = append(said[:len(said):len(said)], answer)
+	}
 	if words := complaints(lines); words != "" {
 		evidence += "; the server's log: " + words
 	}
 	f := engine.Classify(engine.Evidence{Engine: a.plan.Engine.Name, Lines: said, Phase: tuner.PhaseBench, Running: true, Ready: true,
-		ServedRequests: failures(result.Records) < len(result.Records), Searched: a.plan.Searched})
+		ServedRequests: served, Searched: a.plan.Searched})
 	switch f.Reason {
 	case tuner.ReasonMemory, tuner.ReasonEnvironment, tuner.ReasonUser, tuner.ReasonCheckpoint:
 		a.fail(f.Phase, f.Reason, f.Signature, f.Evidence+"; "+evidence, f.Hint)

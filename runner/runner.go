@@ -17,8 +17,9 @@ import (
 // Runner carries out trials, one at a time.
 type Runner struct {
 	Config
-	prefix string // of the marks on every process of this study in this folder
-	reap   sync.Once
+	prefix  string // of the marks on every process of this study in this folder
+	reap    sync.Once
+	version *version // of the benchmark tool
 }
 
 // How often one trial is launched again within a Run.
@@ -40,7 +41,7 @@ func New(c Config) (*Runner, error) {
 	// A copy of a study file has its ID too: what another folder's study runs is none of ours.
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(folder))
-	return &Runner{Config: c, prefix: fmt.Sprintf("%s-%08x-", c.StudyID, h.Sum32())}, nil
+	return &Runner{Config: c, prefix: fmt.Sprintf("%s-%08x-", c.StudyID, h.Sum32()), version: &version{}}, nil
 }
 
 // Run implements tuner.Runner: it launches the server, waits until it is ready, drives the workload at it, stops it, and judges. A failure

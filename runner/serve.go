@@ -38,10 +38,10 @@ func (a *attempt) serveAll(ctx context.Context) (result load.Result, why error) 
 			if result.Clock == metric.Law {
 				a.out.Cost += result.Elapsed
 			}
-			a.grown, a.gauges, a.pace, a.streamed = nil, nil, nil, 0
+			a.grown, a.gauges, a.pace, a.streamed, a.told = nil, nil, nil, 0, nil
 		}
 		a.Traffic = t
-		if result, why = a.serve(ctx); why != nil || result.Ending != load.Complete || i == len(a.Runner.Traffic)-1 {
+		if result, why = a.serve(ctx); why != nil || result.Ending != load.Complete || a.refused != nil || i == len(a.Runner.Traffic)-1 {
 			return result, why
 		}
 		last = a.measurement(result)
@@ -94,7 +94,7 @@ func (a *attempt) serve(parent context.Context) (load.Result, error) {
 	if word := options.Observe(load.Progress{Total: a.Workload.Requests}); word != "" {
 		return load.Result{Ending: load.Stopped, Stopped: word}, nil
 	}
-	result, err := a.measure(ctx, options, before)
+	result, err := a.measure(ctx, options, before, &progress)
 	if parent.Err() != nil {
 		return result, context.Cause(parent)
 	}
@@ -107,10 +107,12 @@ func (a *attempt) serve(parent context.Context) (load.Result, error) {
 	if result.Ending == load.Stopped {
 		return result, nil
 	}
-	if failures(result.Records) > 0 && a.ends(parent, lastWords) {
+	if (failures(result.Records) > 0 || a.refused != nil) && a.ends(parent, lastWords) {
 		return result, errExited
 	}
-	a.growth(ctx, before, result.Records)
+	if a.External == nil {
+		a.growth(ctx, before, received(result.Records))
+	}
 	return result, nil
 }
 
@@ -124,8 +126,11 @@ func (a *attempt) variable(name string) (value string) {
 	return value
 }
 
-// measure sends the workload, with an eye on what the server says of itself. In law time a second is over before it can be asked.
-func (a *attempt) measure(ctx context.Context, o load.Options, before map[string]float64) (load.Result, error) {
+// measure sends the workload, or has it sent, with an eye on what the server says of itself. In law time a second is over before it can be asked.
+func (a *attempt) measure(ctx context.Context, o load.Options, before map[string]float64, progress *atomic.Int64) (load.Result, error) {
+	if a.External != nil {
+		return a.callTool(ctx, o, before, progress)
+	}
 	if o.LawTime {
 		return load.Run(ctx, a.target, o)
 	}

@@ -8,24 +8,34 @@ import (
 	"autotune/tuner"
 )
 
-// What the arithmetic of memory says of a point are two further dimensions of the models: how many requests run at once, which throughput follows over a wide
-// range, and the headroom, below which memory runs out. They are dimensions like any other: the data says how much they count, so that arithmetic that is
-// wrong for this engine or model costs little.
+// What the arithmetic of memory says of a point is one more dimension of a model: of the objective and the bounds, how many requests run at once, which
+// throughput follows over a wide range; of whether memory suffices, the headroom, below which it runs out. It is a dimension like any other: the data says how
+// much it counts, so that arithmetic which is wrong for this engine or model costs little.
 
-// capacityLevels is how finely a dimension is cut; the level after them stands for a point of which nothing is known.
+// capacityLevels is how finely the dimension is cut; the level after them stands for a point of which nothing is known.
 const capacityLevels = 24
 
-// The ranges of the dimensions: beyond their ends nothing changes any more.
+// The ranges: beyond their ends nothing changes any more.
 const (
 	sequencesMost = 1024.0
 	headroomLeast = -10.0 // GiB
 	headroomMost  = 20.0
 )
 
-// trendHeadroom is the standard deviation of what the whole range of headroom may do to the logit of having memory enough.
-const trendHeadroom = 4
+// capacity is the level of a point's sequences, and of its headroom.
+type capacity struct{ sequences, headroom int }
 
-// withCapacity adds the dimensions to a grid.
+func levelsOf(c tuner.Capacity, ok bool) capacity {
+	if !ok {
+		return capacity{capacityLevels, capacityLevels}
+	}
+	cut := func(share float64) int {
+		return int(math.Round(math.Min(1, math.Max(0, share)) * (capacityLevels - 1)))
+	}
+	return capacity{cut(math.Log2(math.Max(1, c.Sequences)) / math.Log2(sequencesMost)), cut((c.Headroom - headroomLeast) / (headroomMost - headroomLeast))}
+}
+
+// withCapacity adds the dimension to a grid.
 func (b *belief) withCapacity(dims []gaussian.Dim) []gaussian.Dim {
 	if b.problem.Capacity == nil {
 		return dims
@@ -35,41 +45,44 @@ func (b *belief) withCapacity(dims []gaussian.Dim) []gaussian.Dim {
 		d.Place[i] = float64(i) / (capacityLevels - 1)
 	}
 	d.Place[capacityLevels] = math.NaN()
-	return append(dims, d, d)
+	return append(dims, d)
 }
 
-// full is a cell with the levels of its capacity.
-func (b *belief) full(c cell) []int {
-	if b.problem.Capacity == nil {
-		return c
-	}
+// capacityOf a cell. A trial's own is remembered, since a baseline may have words that its cell has no values for.
+func (b *belief) capacityOf(c cell) capacity {
 	key := c.hash()
 	known, ok := b.capacities[key]
 	if !ok {
-		known = append(slices.Clone([]int(c)), levelsOf(b.problem.Capacity(b.point(c)))...)
+		known = levelsOf(b.problem.Capacity(b.point(c)))
 		b.capacities[key] = known
 	}
 	return known
 }
 
-// remember keeps the capacity of a trial's own point: a baseline may have words that its cell has no values for.
 func (b *belief) remember(s sight) {
-	if key := s.cell.hash(); b.problem.Capacity != nil && b.capacities[key] == nil {
-		b.capacities[key] = append(slices.Clone([]int(s.cell)), levelsOf(b.problem.Capacity(s.trial.Point))...)
+	key := s.cell.hash()
+	if _, known := b.capacities[key]; b.problem.Capacity != nil && !known {
+		b.capacities[key] = levelsOf(b.problem.Capacity(s.trial.Point))
 	}
 }
 
-func levelsOf(c tuner.Capacity, ok bool) []int {
-	if !ok {
-		return []int{capacityLevels, capacityLevels}
+// worked is a cell as the models of the objective and the bounds see it.
+func (b *belief) worked(c cell) []int {
+	if b.problem.Capacity == nil {
+		return c
 	}
-	cut := func(share float64) int {
-		return int(math.Round(math.Min(1, math.Max(0, share)) * (capacityLevels - 1)))
-	}
-	return []int{cut(math.Log2(math.Max(1, c.Sequences)) / math.Log2(sequencesMost)), cut((c.Headroom - headroomLeast) / (headroomMost - headroomLeast))}
+	return append(slices.Clone([]int(c)), b.capacityOf(c).sequences)
 }
 
-// overFull gives a model cells with their capacity.
-func (b *belief) overFull(model func([]int) (mean, variance float64)) func([]int) (mean, variance float64) {
-	return func(c []int) (mean, variance float64) { return model(b.full(c)) }
+// stored is a cell as the models of memory see it.
+func (b *belief) stored(c cell) []int {
+	if b.problem.Capacity == nil {
+		return c
+	}
+	return append(slices.Clone([]int(c)), b.capacityOf(c).headroom)
+}
+
+// overWorked gives a model of the objective, or of a bound, its cells.
+func (b *belief) overWorked(model func([]int) (mean, variance float64)) func([]int) (mean, variance float64) {
+	return func(c []int) (mean, variance float64) { return model(b.worked(c)) }
 }

@@ -23,7 +23,7 @@ type belief struct {
 	hungry    []float64              // by parameter
 	oom       []sight                // trials that ran out of memory
 
-	capacities map[string][]int // cells with the levels of their capacity, as they were needed
+	capacities map[string]capacity // by cell, as they were needed
 
 	value  func([]int) (mean, variance float64)
 	broken []func([]int) (mean, variance float64)
@@ -42,7 +42,7 @@ type sight struct {
 
 // believe fits the models of what a trial gives. It fails only where a matrix cannot be factorised.
 func (s gp) believe(p tuner.Problem, h tuner.History) (*belief, error) {
-	b := &belief{lattice: newLattice(p.Space), gpSettings: s.gpSettings, problem: p, history: h, refused: unwanted(p, h), capacities: map[string][]int{}}
+	b := &belief{lattice: newLattice(p.Space), gpSettings: s.gpSettings, problem: p, history: h, refused: unwanted(p, h), capacities: map[string]capacity{}}
 	b.hungry = make([]float64, len(b.params))
 	for i, q := range b.params {
 		b.hungry[i] = p.Hungry[q.Name]
@@ -82,11 +82,11 @@ func (b *belief) regress(dims []gaussian.Dim) error {
 		}
 		noise := noiseOfShare(goal.Share(m))
 		if v, ok := goal.Value(m); ok {
-			values[0] = append(values[0], gaussian.Observation{Point: b.full(s.cell), Value: logObjective(goal, v), Noise: noise})
+			values[0] = append(values[0], gaussian.Observation{Point: b.worked(s.cell), Value: logObjective(goal, v), Noise: noise})
 		}
 		for i, violation := range violations(goal, s.trial) { // also of one that was cut short in the first of several targets, and has no value
 			if !math.IsNaN(violation) {
-				values[1+i] = append(values[1+i], gaussian.Observation{Point: b.full(s.cell), Value: violation, Noise: noise})
+				values[1+i] = append(values[1+i], gaussian.Observation{Point: b.worked(s.cell), Value: violation, Noise: noise})
 			}
 		}
 	}
@@ -106,9 +106,9 @@ func (b *belief) regress(dims []gaussian.Dim) error {
 			return err
 		}
 		if i == 0 {
-			b.objective, b.value = g, b.overFull(g.Predictor())
+			b.objective, b.value = g, b.overWorked(g.Predictor())
 		} else {
-			b.bounds, b.broken = append(b.bounds, g), append(b.broken, b.overFull(g.Predictor()))
+			b.bounds, b.broken = append(b.bounds, g), append(b.broken, b.overWorked(g.Predictor()))
 		}
 	}
 	return nil
@@ -123,7 +123,7 @@ func (b *belief) recalled() []gaussian.Observation {
 		if e.Kind != tuner.Measured || !ok || !(weight > 0) {
 			continue
 		}
-		out = append(out, gaussian.Observation{Point: b.full(b.cell(e.Point)), Value: reference + e.Value, Noise: 1 / weight})
+		out = append(out, gaussian.Observation{Point: b.worked(b.cell(e.Point)), Value: reference + e.Value, Noise: 1 / weight})
 	}
 	return out
 }
@@ -147,8 +147,8 @@ func (b *belief) pretend(g *gaussian.Regression, data []gaussian.Observation) (*
 	all := data
 	for _, s := range b.seen {
 		if s.trial.Outcome.Kind == tuner.Running || s.trial.Outcome.Kind == tuner.Interrupted {
-			mean, _ := g.Predict(b.full(s.cell))
-			all = append(all[:len(all):len(all)], gaussian.Observation{Point: b.full(s.cell), Value: mean})
+			mean, _ := g.Predict(b.worked(s.cell))
+			all = append(all[:len(all):len(all)], gaussian.Observation{Point: b.worked(s.cell), Value: mean})
 		}
 	}
 	if len(all) == len(data) {

@@ -51,13 +51,10 @@ func (b *belief) classify() {
 		for i, w := range b.hungry {
 			own[i].Trend = trendHungry * w
 		}
-		if kind == tooMuch && len(own) > len(b.hungry) {
-			own[len(own)-1].Trend = trendHeadroom
-		}
 		var labels []gaussian.Label
 		for _, s := range b.seen {
 			if s.ran || s.trial.Outcome.Kind == tuner.Infeasible && kindOf(s.trial.Outcome) == kind {
-				labels = append(labels, gaussian.Label{Point: b.full(s.cell), Ran: s.ran, Prior: k.prior(s.cell)})
+				labels = append(labels, gaussian.Label{Point: b.stored(s.cell), Ran: s.ran, Prior: k.prior(s.cell)})
 			}
 		}
 		k.avoids = gaussian.Classify(own, labels).Predictor()
@@ -85,7 +82,7 @@ func (b *belief) logRun(c cell) float64 {
 	}
 	sum := b.rules.logAvoids(c, b.active(c))
 	for _, k := range b.kinds {
-		sum += math.Log(math.Max(k.avoids(b.full(c), k.prior(c)), 1e-12))
+		sum += math.Log(math.Max(k.avoids(b.stored(c), k.prior(c)), 1e-12))
 	}
 	return sharpen(sum)
 }

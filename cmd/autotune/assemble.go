@@ -58,6 +58,7 @@ func assemble(spec *studyfile.Spec, in inputs) (*assembly, error) {
 		a.engines[e.Name] = d
 		wrong = append(wrong, a.checkFlags(e, d)...)
 	}
+	wrong = append(wrong, a.checkBench()...)
 	if len(wrong) > 0 {
 		return nil, &exitError{code: exitUsage, err: wrong}
 	}

@@ -149,7 +149,7 @@ func (w *world) check(a *assembly) checkReport {
 
 func checkAssembly(a *assembly) checkReport {
 	s := a.spec
-	r := checkReport{Name: s.Name, Valid: true, Goal: s.Goal.String(), Trials: s.Budget.Trials, Sampler: s.Sampler, Stoppers: s.Stoppers, StopGain: s.StopGain,
+	r := checkReport{Name: s.Name, Valid: true, Goal: s.Goal.String(), Trials: s.Budget.Trials, Sampler: s.Sampler, Stoppers: a.stoppers(), StopGain: s.StopGain,
 		Warnings: slices.Clone(a.warnings), Baselines: map[string]string{}, Excluded: []excluded{}}
 	if s.Budget.WallClock > 0 {
 		r.WallClock = s.Budget.WallClock.String()
@@ -179,6 +179,9 @@ func checkAssembly(a *assembly) checkReport {
 		}
 	}
 	r.Warnings = append(r.Warnings, a.missingPrograms()...)
+	if problem := a.missingTool(); problem != "" {
+		r.Warnings = append(r.Warnings, problem)
+	}
 	if r.Exact && r.Points == 0 {
 		r.Warnings = append(r.Warnings, "the rules leave no configuration at all")
 	}

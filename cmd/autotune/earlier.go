@@ -127,7 +127,7 @@ func (a *assembly) question(o *assembly) []string {
 	var all []string
 	for _, t := range a.spec.Traffic {
 		if t.Role == studyfile.RoleTarget {
-			all = append(all, t.Identity(cmp.Or(a.inputs.fileHash(a.spec, t.Name), o.inputs.fileHash(o.spec, t.Name))))
+			all = append(all, questionOf(a.spec, t.Spec, cmp.Or(a.inputs.fileHash(a.spec, t.Name), o.inputs.fileHash(o.spec, t.Name))))
 		}
 	}
 	slices.Sort(all)

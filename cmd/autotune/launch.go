@@ -45,7 +45,8 @@ func (w *world) newRunner(s *opened, at sitting) (*runner.Runner, error) {
 		Place:   here,
 		Plan:    func(t tuner.Trial) (runner.Plan, error) { return s.plan(t), nil },
 		Traffic: at.traffic, RateGoal: rate, ThinRecords: s.spec.Records == studyfile.RecordsRequests,
-		Gate: s.spec.Gate, Timeouts: runner.Timeouts{Start: t.Start, Silence: t.Silence, Stop: t.Stop, Hang: t.Hang}, GPUs: s.spec.GPUs,
+		External: s.external([]string{w.exe, guardCommand}),
+		Gate:     s.spec.Gate, Timeouts: runner.Timeouts{Start: t.Start, Silence: t.Silence, Stop: t.Stop, Hang: t.Hang}, GPUs: s.spec.GPUs,
 		StudyID: s.study.UUID, Seed: s.spec.Seed, Logs: logFolder(at.path),
 		Environ: w.environ, Self: w.exe, Host: w.host, Now: w.now,
 	})

@@ -26,8 +26,14 @@ func TestClosedOutput(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
-	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || !strings.HasPrefix(line, "Study kill") {
-		t.Fatalf("first line %q, %v", line, err)
+	for lines := bufio.NewReader(out); ; {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			t.Fatalf("no line of the study came: %v", err)
+		}
+		if strings.HasPrefix(line, "Study kill") {
+			break
+		}
 	}
 	if err := out.Close(); err != nil {
 		t.Fatal(err)

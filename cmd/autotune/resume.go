@@ -198,7 +198,7 @@ func (o resumeOptions) runOn(ctx context.Context, db *store.DB, study *tuner.Stu
 func identities(s *studyfile.Spec) []string {
 	var all []string
 	for _, t := range s.Traffic {
-		all = append(all, t.Name+" "+t.Identity(""))
+		all = append(all, t.Name+" "+questionOf(s, t.Spec, ""))
 	}
 	return all
 }

@@ -75,6 +75,9 @@ func runRun(ctx context.Context, w *world, path string, o runOptions) error {
 	if missing := a.missingPrograms(); len(missing) > 0 && !o.rehearse {
 		return trying(usage("%s", strings.Join(missing, "\n")), "the program's path in the spec, or --rehearse to run without it")
 	}
+	if problem := a.missingTool(); problem != "" {
+		return trying(usage("%s", problem), "install it, name its program (bench: {command: [...]}), or leave bench out: the built-in load generator measures")
+	}
 	traffic, err := w.readTraffic(a)
 	if err != nil {
 		return err

@@ -280,6 +280,9 @@ func (o *opened) describe(t tuner.Trial) string {
 		if m.Share < 1 && c.Share > 0 {
 			fmt.Fprintf(&b, "Expected  what the whole run would have come to, by its first %.0f %%; --recompute shows what had come\n", 100*c.Share)
 		}
+		if tool := c.Run.Facts["bench_tool"]; tool != "" {
+			fmt.Fprintf(&b, "Measured  by %s, whose result and output lie beside the log: no requests are stored\n", strings.TrimSpace(tool+" "+c.Run.Facts["bench_version"]))
+		}
 		writeMetrics(&b, m.Metrics)
 		writeGauges(&b, m.Gauges)
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 
+	"autotune/runner/bench"
 	"autotune/runner/engine"
 	"autotune/search"
 	"autotune/tuner"
@@ -53,7 +54,7 @@ func readRegular(path string) (text []byte, err error) {
 
 // parseSpec reads a spec against the names of the catalogs.
 func parseSpec(source string, text []byte, sampler string) (*studyfile.Spec, error) {
-	return studyfile.Known{Engines: engine.Names(), Samplers: search.Names(), Sampler: sampler}.Parse(source, text)
+	return studyfile.Known{Engines: engine.Names(), Samplers: search.Names(), Tools: bench.Names(), Sampler: sampler}.Parse(source, text)
 }
 
 // storedSpec reads the spec in a study file, and what else the study was made from. A study keeps the sampler that it began with, whatever this

@@ -49,7 +49,7 @@ func (w *world) newTuner(s *opened, at sitting) (*tuner.Tuner, error) {
 	if err != nil {
 		return nil, &exitError{code: exitUsage, err: err}
 	}
-	stopper, err := search.NewStopper(s.spec.Stoppers, s.spec.Gate)
+	stopper, err := search.NewStopper(s.stoppers(), s.spec.Gate)
 	if err != nil {
 		return nil, &exitError{code: exitUsage, err: err}
 	}

@@ -2,11 +2,16 @@ package bench
 
 import (
 	"math"
+	"path/filepath"
+	"strconv"
 	"strings"
+
+	"autotune/tuner/workload"
 )
 
 // aiperf is `aiperf profile`: profile_export_aiperf.json. Each metric says its unit; the statistics stand beside it.
 var aiperf = Tool{Name: "aiperf", Title: "aiperf", File: "profile_export_aiperf.json", tells: []string{"request_latency", "aiperf_version"}, parse: parseAiperf,
+	Program: []string{"aiperf"}, sub: []string{"profile"}, datasets: []string{workload.Random}, requestLimit: true, args: aiperfArgs, gaps: anyGaps,
 	table: table{stats: map[string]string{"mean": "avg", "p50": "p50", "p90": "p90", "p95": "p95", "p99": "p99"}, rows: []row{
 		{ours: "request_throughput", theirs: "request_throughput.avg"},
 		{ours: "output_token_throughput", theirs: "output_token_throughput.avg"},
@@ -19,6 +24,34 @@ var aiperf = Tool{Name: "aiperf", Title: "aiperf", File: "profile_export_aiperf.
 		{ours: "tpot", theirs: "inter_token_latency.STAT", differs: "(latency - TTFT) / (tokens - 1)"},
 		{ours: "itl", theirs: "inter_chunk_latency.STAT", differs: "gaps between events, however many tokens one carries"},
 	}}}
+
+// aiperfArgs are flags of aiperf 0.3 and later. Without a rate it sends as fast as its cap on concurrency allows, and a cap above the requests is refused.
+func aiperfArgs(j Job, result string) ([]string, error) {
+	s := j.Spec
+	out := strconv.Itoa(s.OutputTokens)
+	args := []string{"--model", j.Model, "--url", j.URL, "--endpoint-type", "completions", "--streaming", "--tokenizer", j.Tokenizer,
+		"--isl", strconv.Itoa(s.InputTokens), "--isl-stddev", "0", "--osl", out, "--osl-stddev", "0",
+		"--extra-inputs", "ignore_eos:true", "--extra-inputs", "min_tokens:" + out, "--extra-inputs", "temperature:0", "--use-server-token-count",
+		"--request-count", strconv.Itoa(s.Requests)}
+	if s.Rate > 0 {
+		args = append(args, "--request-rate", number64(s.Rate))
+		switch s.Burstiness {
+		case 0:
+			args = append(args, "--arrival-pattern", "constant")
+		case 1:
+			args = append(args, "--arrival-pattern", "poisson")
+		default:
+			args = append(args, "--arrival-pattern", "gamma", "--arrival-smoothness", number64(s.Burstiness))
+		}
+	}
+	if s.Rate == 0 || s.MaxConcurrency > 0 {
+		args = append(args, "--concurrency", strconv.Itoa(j.inFlight()))
+	}
+	if s.RequestLimit > 0 {
+		args = append(args, "--request-timeout-seconds", number64(s.RequestLimit.Seconds()))
+	}
+	return append(args, "--random-seed", j.seed(), "--artifact-dir", filepath.Dir(result), "--ui", "none", "--export-level", "summary"), nil
+}
 
 // units are what one of a unit is in seconds; a rate or a count needs none.
 var units = map[string]float64{"ms": 1e-3, "milliseconds": 1e-3, "s": 1, "sec": 1, "seconds": 1, "us": 1e-6, "microseconds": 1e-6, "ns": 1e-9, "nanoseconds": 1e-9}

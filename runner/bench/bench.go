@@ -48,7 +48,20 @@ type Tool struct {
 	Name string
 	// Title is its name for people, and File what its result file is called.
 	Title, File string
-	table       table
+	// Program starts it, and KeyVariable is the environment variable from which it takes an API key; empty when only its command line does.
+	Program     []string
+	KeyVariable string
+	sub         []string // words between the program and the flags
+	module      string   // the Python module whose version is asked for; empty: the program knows --version
+	datasets    []string
+	gaps        func(burstiness float64) bool // which gaps between arrivals it can make (see workload.Spec)
+	// requestLimit: it has a limit on one request.
+	requestLimit bool
+	// args are the flags of a job that it can realise; result is where the file goes.
+	args func(j Job, result string) ([]string, error)
+	// notes say by dataset in what the tool's one is not that of the built-in load generator.
+	notes map[string]string
+	table table
 	// parse reads a decoded result.
 	parse func(document) (*report, *Refusal)
 	// tells are keys of which its files have one.

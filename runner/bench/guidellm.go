@@ -1,16 +1,49 @@
 package bench
 
-import "math"
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"autotune/tuner/workload"
+)
 
 // guidellm is `guidellm run` (0.7 and later) and `guidellm benchmark` (before) with --output kind=json.
 var guidellm = Tool{Name: "guidellm", Title: "guidellm", File: "result.json", tells: []string{"benchmarks"}, parse: parseGuidellm,
+	Program: []string{"guidellm"}, sub: []string{"run"}, datasets: []string{workload.Random}, args: guidellmArgs, gaps: constantOrPoissonGaps,
 	table: table{stats: map[string]string{"mean": "mean", "p50": "median", "p90": "percentiles.p90", "p95": "percentiles.p95", "p99": "percentiles.p99"}, rows: []row{
 		{ours: "peak_concurrency", theirs: "benchmarks.0.metrics.request_concurrency.successful.max"},
 		{ours: "ttft_sent", theirs: "benchmarks.0.metrics.time_to_first_token_ms.successful.STAT", scale: 1e-3, differs: "from the request's start, after the client's queue"},
 		{ours: "latency_sent", theirs: "benchmarks.0.metrics.request_latency.successful.STAT", differs: "from the request's start, after the client's queue"},
 		{ours: "tpot", theirs: "benchmarks.0.metrics.inter_token_latency_ms.successful.STAT", scale: 1e-3, differs: "(last - first) / (tokens - 1), weighted by tokens - 1"},
+		{ours: "request_itl", theirs: "benchmarks.0.metrics.inter_token_latency_ms.successful.STAT", scale: 1e-3},
 		{ours: "latency_per_output_token", theirs: "benchmarks.0.metrics.time_per_output_token_ms.successful.STAT", scale: 1e-3},
 	}}}
+
+// guidellmArgs are flags of guidellm 0.7 and later, whose words hold KEY=VALUE lists: a comma would end a value. Its own cap on concurrency differs by
+// version, so that it is always told one.
+func guidellmArgs(j Job, result string) ([]string, error) {
+	for _, text := range []string{j.Tokenizer, result} {
+		if strings.ContainsAny(text, ",") {
+			return nil, fmt.Errorf("guidellm's command line cannot hold %s: a comma ends a value there", text)
+		}
+	}
+	s := j.Spec
+	profile := fmt.Sprintf("kind=throughput,max_concurrency=%d", j.inFlight())
+	if s.Rate > 0 {
+		kind := "constant"
+		if s.Burstiness == 1 {
+			kind = "poisson"
+		}
+		profile = fmt.Sprintf("kind=%s,rate=%s,max_concurrency=%d", kind, number64(s.Rate), j.inFlight())
+	}
+	return []string{
+		"--backend", fmt.Sprintf("kind=openai_http,target=%s,model=%s,request_format=/v1/completions", j.URL, j.Model),
+		"--profile", profile, "--constraint", fmt.Sprintf("kind=max_requests,count=%d", s.Requests),
+		"--data", fmt.Sprintf("kind=synthetic_text,prompt_tokens=%d,output_tokens=%d", s.InputTokens, s.OutputTokens),
+		"--tokenizer", "kind=huggingface_auto,model=" + j.Tokenizer, "--seed", "kind=static,value=" + j.seed(),
+		"--output", "kind=json,path=" + result, "--disable-progress"}, nil
+}
 
 // parseGuidellm reads the one benchmark of a file. Its rates are of the span of token events, and leave out what ends after it: ours are made of the sums.
 func parseGuidellm(doc document) (*report, *Refusal) {

@@ -172,11 +172,21 @@ var errorCases = []struct {
 	{[]string{`confirm: {top: 3, repeats: 3}`}, []string{
 		`16:1: confirm: not available in this version: measuring the best few again`,
 	}},
-	{[]string{`bench: {tool: guidellm}`}, []string{
-		`16:15: bench.tool: not available in this version: the benchmark tool guidellm; allowed: builtin`,
+	{[]string{`bench: {tool: guidelm}`}, []string{
+		`16:15: bench.tool: unknown word: found guidelm; allowed: builtin, guidellm, sglang-bench, aiperf, vllm-bench; did you mean "guidellm"?`,
+	}},
+	{[]string{`bench: {command: [vllm]}`}, []string{
+		`16:9: bench.command: has no meaning here: the built-in load generator is no program of its own; allowed: tool: guidellm, sglang-bench, aiperf, vllm-bench`,
+	}},
+	{[]string{`bench: {tool: aiperf, comand: [a], args: x}`}, []string{
+		`16:23: bench.comand: unknown key; did you mean "command"?`,
+		`16:42: bench.args: not a list of words: found x; allowed: the words in a list: [--num-warmups, 8]`,
+	}},
+	{[]string{`bench: {tool: aiperf, args: [--streaming, --api-key, abc]}`}, []string{
+		`16:43: bench.args: an API key on a command line can be read by everybody on the machine; allowed: export OPENAI_API_KEY in the shell that runs autotune, and the tool inherits it`,
 	}},
 	{[]string{`bench: {tool: bultin}`}, []string{
-		`16:15: bench.tool: unknown word: found bultin; allowed: builtin; did you mean "builtin"?`,
+		`16:15: bench.tool: unknown word: found bultin; allowed: builtin, guidellm, sglang-bench, aiperf, vllm-bench; did you mean "builtin"?`,
 	}},
 	{[]string{`search: {sampler: annealing}`}, []string{
 		`16:19: search.sampler: unknown word: found annealing; allowed: random, tpe, one-at-a-time`,

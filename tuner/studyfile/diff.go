@@ -42,6 +42,9 @@ func DiffText(old, now *Spec) []string {
 	d.word("timeouts.stop", old.Timeouts.Stop.String(), now.Timeouts.Stop.String())
 	d.word("timeouts.hang", old.Timeouts.Hang.String(), now.Timeouts.Hang.String())
 	d.word("records", old.Records, now.Records)
+	d.word("bench.tool", old.Bench.Tool, now.Bench.Tool)
+	d.word("bench.command", strings.Join(old.Bench.Command, " "), strings.Join(now.Bench.Command, " "))
+	d.word("bench.args", strings.Join(old.Bench.Args, " "), strings.Join(now.Bench.Args, " "))
 	return d.lines
 }
 

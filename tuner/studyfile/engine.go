@@ -60,7 +60,7 @@ func (r *reader) engine(e entry, p path) *draft {
 	d := &draft{Engine: Engine{Name: e.key}, path: p, at: e.at, where: map[string]origin{}, whens: map[string]*node{}}
 	var fixed, baseline, dims *node
 	r.fields(e.value, p,
-		field{name: "command", read: r.command(&d.Command)},
+		field{name: "command", read: r.command(&d.Command, "the words of the command in a list: [python, -m, vllm.entrypoints.openai.api_server]")},
 		field{name: "env", read: r.env(&d.Env)},
 		field{name: "fixed", read: keep(&fixed)},
 		field{name: "baseline", read: keep(&baseline)},
@@ -94,8 +94,7 @@ func (d *draft) allow(b Setting) {
 	d.Params = append(d.Params, space.Param{Name: d.Name + "." + b.Flag, Engine: d.Name, Flag: b.Flag, Domain: domain.Allowing(b.Value)})
 }
 
-func (r *reader) command(to *[]string) func(*node, path) {
-	const allowed = "the words of the command in a list: [python, -m, vllm.entrypoints.openai.api_server]"
+func (r *reader) command(to *[]string, allowed string) func(*node, path) {
 	return func(n *node, p path) {
 		if n.kind != listNode || len(n.items) == 0 {
 			r.fail(n, p, "not a list of words", allowed)

@@ -49,7 +49,7 @@ func broken(t *testing.T, lines ...string) string {
 }
 
 // known are the names that the mistakes are checked against.
-var known = studyfile.Known{Engines: studyfile.Names.Engines, Samplers: []string{"random", "tpe", "one-at-a-time"}}
+var known = studyfile.Known{Engines: studyfile.Names.Engines, Tools: studyfile.Names.Tools, Samplers: []string{"random", "tpe", "one-at-a-time"}}
 
 func parseErrors(t *testing.T, text string) []string {
 	t.Helper()

@@ -3,7 +3,6 @@ package studyfile
 import (
 	"bytes"
 	"cmp"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -33,6 +32,8 @@ var DefaultTimeouts = Timeouts{Start: time.Hour, Silence: 25 * time.Minute, Stop
 type Known struct {
 	// Engines and Samplers that there are; without Samplers any word is taken for one.
 	Engines, Samplers []string
+	// Tools are the benchmark tools beside the built-in load generator.
+	Tools []string
 	// Sampler is that of a spec which names none; empty for DefaultSampler.
 	Sampler string
 	// Canonical gives the one name of a flag that an engine knows by several; nil when every name is taken as it is written.
@@ -40,7 +41,7 @@ type Known struct {
 }
 
 // Names are the engines of this version; who searches knows the samplers.
-var Names = Known{Engines: []string{"vllm", "sglang"}}
+var Names = Known{Engines: []string{"vllm", "sglang"}, Tools: []string{"guidellm", "sglang-bench", "aiperf", "vllm-bench"}}
 
 // Parse reads a spec. source is its file's name, for messages. The error is Errors: everything that is wrong, by position.
 // The sampler's name is not looked at: see Known.
@@ -65,7 +66,7 @@ func (k Known) Parse(source string, text []byte) (*Spec, error) {
 
 // spec reads the whole document: what stands by itself first, then what refers to it.
 func (r *reader) spec(s *Spec, root *node) {
-	s.Gate, s.Records, s.Timeouts, s.GPUs = DefaultGate, RecordsFull, DefaultTimeouts, -1
+	s.Gate, s.Records, s.Timeouts, s.GPUs, s.Bench.Tool = DefaultGate, RecordsFull, DefaultTimeouts, -1, Builtin
 	s.Sampler, s.Seed, s.Stoppers, s.StopGain = cmp.Or(r.known.Sampler, DefaultSampler), DefaultSeed, DefaultStoppers, DefaultStopGain
 	var objective, workloads, engines, require, recipes, reference, plan *node
 	r.fields(root, nil,
@@ -86,7 +87,7 @@ func (r *reader) spec(s *Spec, root *node) {
 		field{name: "budget", read: r.budget(s)},
 		field{name: "timeouts", read: r.timeouts(&s.Timeouts)},
 		field{name: "records", read: r.oneOf(&s.Records, RecordsFull, RecordsRequests)},
-		field{name: "bench", read: r.bench},
+		field{name: "bench", read: r.bench(&s.Bench)},
 		field{name: "guards", lacks: "a list of guards; a workload says role: guard and max_regression: 10%"},
 		field{name: "confirm", lacks: "measuring the best few again"},
 	)
@@ -188,26 +189,6 @@ func (r *reader) timeouts(t *Timeouts) func(*node, path) {
 			field{name: "hang", read: r.duration(&t.Hang, false)},
 		)
 	}
-}
-
-// laterTools are benchmark tools that a later version wraps.
-var laterTools = []string{"guidellm", "vllm-bench", "sglang-bench", "aiperf"}
-
-func (r *reader) bench(n *node, p path) {
-	tool := func(n *node, p path) {
-		switch s, ok := r.word(n, p, "builtin"); {
-		case !ok || s == "builtin":
-		case slices.Contains(laterTools, s):
-			r.failAt(n.at, p, FieldError{Problem: fmt.Sprintf("not available in this version: the benchmark tool %s", s), Allowed: "builtin"})
-		default:
-			r.failAt(n.at, p, FieldError{Problem: "unknown word", Found: n.describe(), Allowed: "builtin", Near: nearest(s, []string{"builtin"})})
-		}
-	}
-	r.fields(n, p,
-		field{name: "tool", read: tool},
-		field{name: "command", lacks: "a benchmark tool of one's own"},
-		field{name: "args", lacks: "a benchmark tool of one's own"},
-	)
 }
 
 // reference names an engine of the spec; the first when the spec does not say.

@@ -53,6 +53,8 @@ type Spec struct {
 	Timeouts Timeouts
 	// Records says what is stored of each request: RecordsFull or RecordsRequests.
 	Records string
+	// Bench is who measures.
+	Bench Bench
 
 	places places
 }

@@ -295,6 +295,8 @@ func TestDiffText(t *testing.T) {
 		{change("env: {A: \"\", B: 2}", "env: {B: 3, C: 1}"), []string{`engines.vllm.env.A: removed (was "")`, "engines.vllm.env.B: was 2, is 3", "engines.vllm.env.C: added 1"}},
 		{change("tensor-parallel-size: 8", "tensor-parallel-size: 4", "seed: 7", "seed: 8"), []string{
 			"workloads.w.seed: was 7, is 8", "engines.vllm.fixed.tensor-parallel-size: was 8, is 4"}},
+		{change("{tool: builtin}", "{tool: vllm-bench, command: [/v/bin/vllm], args: [--num-warmups, 8]}"), []string{
+			"bench.tool: was builtin, is vllm-bench", "bench.command: added /v/bin/vllm", "bench.args: added --num-warmups 8"}},
 		{change("[org/a, org/b]", "[org/b, org/a]"), []string{"model: the order changed: org/b, org/a"}},
 		{change("99.5%", "99%", "\"max-num-seqs != 9\", ", ""), []string{
 			"objective.subject_to: added w.success_rate >= 99 %; removed w.success_rate >= 99.5 %", "engines.vllm.require: removed max-num-seqs != 9"}},

@@ -1,0 +1,14 @@
+#!/usr/bin/env python3
+"""Make a tokenizer whose every token is four characters, as the fake engine counts text: make_even_tokenizer.py OUT_DIR. Needs tokenizers, transformers."""
+
+import itertools
+import sys
+
+from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
+from transformers import PreTrainedTokenizerFast
+
+words = ["<unk>", "<s>", "</s>"] + ["".join(w) for w in itertools.product("bcdfgaeioumnt", repeat=4)]
+tok = Tokenizer(models.WordLevel({w: i for i, w in enumerate(words)}, unk_token="<unk>"))
+tok.pre_tokenizer = pre_tokenizers.Split(Regex(".{4}"), "isolated")
+tok.decoder = decoders.Fuse()
+PreTrainedTokenizerFast(tokenizer_object=tok, unk_token="<unk>", bos_token="<s>", eos_token="</s>", model_max_length=8192).save_pretrained(sys.argv[1])

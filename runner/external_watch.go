@@ -1,0 +1,214 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"autotune/runner/bench"
+	"autotune/runner/internal/proc"
+	"autotune/runner/load"
+	"autotune/tuner"
+	"autotune/tuner/metric"
+)
+
+// attend waits for the tool's end. The tool says nothing before it, so that the server's own counters tell how it gets on: every second they are looked
+// at and reported, and when requests are under way and neither a counter nor the use of the cache moves for the hang timeout, the server hangs. The error says what else ended it.
+func (a *attempt) attend(ctx context.Context, done <-chan struct{}, before map[string]float64, progress *atomic.Int64, result *load.Result) error {
+	tick := time.NewTicker(witnessEvery)
+	defer tick.Stop()
+	var g metric.Gauges
+	defer func() {
+		if len(g.At) > 0 {
+			a.gauges = &g
+		}
+	}()
+	start := time.Now()
+	moved, last := start, ""
+	for {
+		select {
+		case <-done:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-tick.C:
+		}
+		grown, look, answered := a.lookAtServer(ctx, before, time.Since(start))
+		if answered {
+			g.Add(look)
+		}
+		now := fmt.Sprint(grown, look.Running, look.Waiting, look.KVUse)
+		if before == nil || answered && (look.Running+look.Waiting == 0 || now != last) {
+			moved, last = time.Now(), now
+			progress.Add(1)
+		} else if time.Since(moved) >= a.Timeouts.Hang {
+			return fmt.Errorf("%w: requests are under way, and the server has counted nothing for %v", errSilent, a.Timeouts.Hang)
+		}
+		if v := a.tell(a.standing(grown, time.Since(start))); v.Stop {
+			a.verdict, result.Ending, result.Stopped = v, load.Stopped, v.Reason
+			return nil
+		}
+	}
+}
+
+// lookAtServer gives by how much the server's counters have grown, and how it stands, if it answers. Before is nil for a server that does not tell.
+func (a *attempt) lookAtServer(ctx context.Context, before map[string]float64, at time.Duration) (grown map[string]float64, look metric.Gauge, answered bool) {
+	if before == nil {
+		return nil, look, false
+	}
+	text, err := a.get(ctx, "/metrics")
+	if err != nil {
+		return nil, look, false
+	}
+	prefix := a.plan.Engine.Name + ":"
+	grown = map[string]float64{}
+	for name, v := range readCounters(string(text), prefix) {
+		grown[name] = v - before[name]
+	}
+	return grown, readGauge(string(text), prefix, before, at), true
+}
+
+// standing is how the measurement stands by the server's counters.
+func (a *attempt) standing(grown map[string]float64, elapsed time.Duration) tuner.Partial {
+	done := min(int(grown["request_success_total"]), a.Workload.Requests)
+	return tuner.Partial{Phase: a.phase, Elapsed: elapsed, Done: done, Total: a.Workload.Requests, Share: float64(done) / float64(a.Workload.Requests),
+		Workload: a.Workload.Name, Measured: a.sofar(nil), GPUs: a.GPUs}
+}
+
+// takeResult reads what the tool has written. The file has the word, not the exit status: tools end well after runs of failures alone, and badly after
+// good ones.
+func (a *attempt) takeResult(ctx context.Context, job bench.Job, exit proc.Exit, lines []string, before map[string]float64) error {
+	tool := a.External.Tool
+	text, err := readResult(tool.Result(job))
+	if err != nil {
+		evidence := fmt.Sprintf("%s ended with %v and %v%s", tool.Title, exit, err, lastWordsOf(lines))
+		a.growth(ctx, before, 0)
+		if a.untouched() {
+			return toolFault{"bench_tool", evidence + "; it has sent nothing", byHand}
+		}
+		a.refused = &bench.Refusal{Rule: "no_result", Evidence: evidence}
+		return nil
+	}
+	told, err := tool.Read(text, a.asked(job))
+	if errors.As(err, &a.refused) {
+		a.growth(ctx, before, 0)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	a.told = &told
+	bench.PerGPU(told.Metrics, a.GPUs)
+	a.growth(ctx, before, int(told.Metrics["output_tokens"]))
+	for _, warning := range told.Warnings {
+		a.warn("%s: %s", tool.Name, warning)
+	}
+	if exit.Code != 0 {
+		a.warn("%s ended with %v after it had written its result%s", tool.Title, exit, lastWordsOf(lines))
+	}
+	return nil
+}
+
+func (a *attempt) asked(job bench.Job) bench.Asked {
+	return bench.Asked{Requests: job.Spec.Requests, OutputTokens: job.Spec.OutputTokens, Gate: a.Gate}
+}
+
+// leftWhole tells whether there is a result that can be believed.
+func (a *attempt) leftWhole(job bench.Job) bool {
+	text, err := readResult(a.External.Tool.Result(job))
+	if err != nil {
+		return false
+	}
+	_, err = a.External.Tool.Read(text, a.asked(job))
+	return err == nil
+}
+
+// untouched tells whether the server has seen nothing of the tool for certain.
+func (a *attempt) untouched() bool {
+	if a.grown == nil {
+		return false
+	}
+	for _, v := range a.grown {
+		if v != 0 {
+			return false
+		}
+	}
+	return a.gauges == nil || metric.Mean(a.gauges.Running)+metric.Mean(a.gauges.Waiting) == 0
+}
+
+func readResult(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("left no %s", filepath.Base(path))
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular() || info.Size() > resultMost:
+		return nil, fmt.Errorf("what it left as %s is no file that can be read", filepath.Base(path))
+	}
+	return os.ReadFile(path)
+}
+
+// lastWordsOf is the last line of a tool's output, for the end of a sentence.
+func lastWordsOf(lines []string) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	return "; its last line: " + lines[len(lines)-1]
+}
+
+// versionLimit bounds how long a tool may take to say its version: some import all of themselves first, which takes half a minute.
+const versionLimit = 2 * time.Minute
+
+// toolVersion asks the tool for its version, once; empty when it does not tell.
+func (a *attempt) toolVersion() string {
+	v := a.Runner.version
+	v.Do(func() {
+		argv := a.External.Tool.VersionCommand(a.External.Command)
+		if argv == nil {
+			return
+		}
+		p, err := a.startTool(argv, filepath.Join(a.Logs, a.folder, "bench-version.log"))
+		if err != nil {
+			return // the measurement says it better
+		}
+		timer := time.NewTimer(versionLimit)
+		defer timer.Stop()
+		select {
+		case <-p.Done():
+		case <-timer.C:
+		case <-a.server.Done():
+		}
+		if err := p.Stop(toolGrace); err == nil && p.Exit().Code == 0 {
+			v.text = findVersion(p.Log().Lines())
+		}
+	})
+	return v.text
+}
+
+// version is that of the tool, once it was asked for.
+type version struct {
+	sync.Once
+	text string
+}
+
+var versionText = regexp.MustCompile(`\d+\.\d+[0-9A-Za-z.+-]*`)
+
+// findVersion is the last thing in a tool's output that looks like a version.
+func findVersion(lines []string) string {
+	for _, line := range slices.Backward(lines) {
+		if all := versionText.FindAllString(line, -1); len(all) > 0 {
+			return strings.TrimRight(all[len(all)-1], ".")
+		}
+	}
+	return ""
+}
