@@ -180,6 +180,37 @@ func (s *Space) Broken(p Point) (Constraint, bool) {
 	return Constraint{}, false
 }
 
+// Resolved gives the values of a point as its engine makes them; a parameter that the engine drops has none.
+func (s *Space) Resolved(p Point) Lookup { return s.resolve(p.Get) }
+
+// Resolutions are the ids of the rewrites that change something of the point, in order.
+func (s *Space) Resolutions(p Point) []string {
+	var ids []string
+	changed := map[string]Value{}
+	now := func(name string) (Value, bool) {
+		if v, ok := changed[name]; ok {
+			return v, v.kind != KindNone
+		}
+		return p.Get(name)
+	}
+	engine, _ := p.Get(EngineParam)
+	for _, r := range s.rewrites {
+		if r.Engine != "" && String(r.Engine) != engine {
+			continue
+		}
+		bites := false
+		for name, v := range r.Apply(now) {
+			before, had := now(name)
+			bites = bites || had && before != v
+			changed[name] = v
+		}
+		if bites {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids
+}
+
 // resolve applies the rewrites, in order, over an assignment.
 func (s *Space) resolve(look Lookup) Lookup {
 	var changed map[string]Value

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -39,8 +38,8 @@ there, how many trials the budget buys, the GPU-hours, what will not be tried an
 GPU (gpu or memory), the disk, and the geometry of a checkpoint that lies in no folder and no cache here; docs/memory.md says how it is computed.
 
 With --json: name, valid, errors (one a mistake), goal, engines, points (configurations that keep every rule), points_exact (false: there are more),
-excluded (rule, reason, points; of what the memory planner
-excludes also of, example and sample), baselines (commands by engine), workloads (name, sends: what it sends, in a line), budget_trials, budget_wall_clock, sampler, stoppers, stop_gain, earlier (what is
+excluded, resolved and noted (rule, reason, points, of, sample; of what the memory planner excludes also example): what the engines refuse, make something
+else of, or run otherwise than it seems, baselines (commands by engine), workloads (name, sends: what it sends, in a line), budget_trials, budget_wall_clock, sampler, stoppers, stop_gain, earlier (what is
 made of earlier studies), warnings; with --plan also gpu, memory (what the planner makes of the space's points), sums (of each baseline), phases (of a
 trial), trial_seconds, buys_trials, hours, gpu_hours, ends_by (trials, wall_clock or space), not_tried. These keys stay.` + exitStatuses(statusDone, statusFailed, statusUsage),
 		Example: "  autotune check glm.yaml\n  autotune check glm.yaml --plan\n  autotune check glm.yaml --json",
@@ -60,10 +59,12 @@ type checkReport struct {
 	Errors    []string          `json:"errors,omitempty"`
 	Goal      string            `json:"goal"`
 	Engines   []string          `json:"engines"`
-	Points    int               `json:"points"`       // distinct configurations that keep every rule
-	Exact     bool              `json:"points_exact"` // false: the space is larger than was counted
-	Excluded  []excluded        `json:"excluded"`     // by rule
-	Baselines map[string]string `json:"baselines"`    // engine to command
+	Points    int               `json:"points"`             // distinct configurations that keep every rule
+	Exact     bool              `json:"points_exact"`       // false: the space is larger than was counted
+	Resolved  []excluded        `json:"resolved,omitempty"` // by rule: points of which the engine makes something else
+	Noted     []excluded        `json:"noted,omitempty"`    // by rule: points that run and are not what they seem
+	Excluded  []excluded        `json:"excluded"`           // by rule
+	Baselines map[string]string `json:"baselines"`          // engine to command
 	Workloads []checkedWorkload `json:"workloads,omitempty"`
 	Trials    int               `json:"budget_trials"`
 	WallClock string            `json:"budget_wall_clock,omitempty"`
@@ -78,7 +79,7 @@ type excluded struct {
 	Rule   string `json:"rule"`
 	Reason string `json:"reason"`
 	Points int    `json:"points"`
-	// Of is how many points were looked at, and Example one that cannot fit, with its sum: of the memory planner's rules alone.
+	// Of is how many points were looked at; Example is one that cannot fit, with its sum: of the memory planner's rules alone.
 	Of      int    `json:"of,omitempty"`
 	Example string `json:"example,omitempty"`
 	// Sample says that the points are some of a large space by chance.
@@ -156,13 +157,7 @@ func checkAssembly(a *assembly) checkReport {
 	}
 	var removed map[string]int
 	r.Points, removed, r.Exact = a.problem.Space.Census(censusLimit)
-	reasons := map[string]string{}
-	for _, c := range a.problem.Space.Constraints() {
-		reasons[c.ID] = c.Reason
-	}
-	for _, id := range slices.Sorted(maps.Keys(removed)) {
-		r.Excluded = append(r.Excluded, excluded{Rule: id, Reason: reasons[id], Points: removed[id]})
-	}
+	a.countRules(&r, removed)
 	a.exampleOfMemory(&r)
 	for _, b := range a.problem.Baselines {
 		r.Engines = append(r.Engines, b.Engine())
@@ -217,7 +212,13 @@ func printCheck(out io.Writer, r checkReport, asJSON bool) error {
 			fmt.Fprintf(&b, "Excluded  by memory: %d of %d points%s, e.g. %s [%s]\n", e.Points, e.Of, chance, e.Example, e.Rule)
 			continue
 		}
-		fmt.Fprintf(&b, "Excluded  %d points: %s [%s]\n", e.Points, e.Reason, e.Rule)
+		fmt.Fprintf(&b, "Excluded  %s: %s [%s]\n", e.share(), e.Reason, e.Rule)
+	}
+	for _, e := range r.Resolved {
+		fmt.Fprintf(&b, "Resolved  %s: the engine %s [%s]\n", e.share(), e.Reason, e.Rule)
+	}
+	for _, e := range r.Noted {
+		fmt.Fprintf(&b, "Noted     %s: the engine %s [%s]\n", e.share(), e.Reason, e.Rule)
 	}
 	for _, e := range r.Earlier {
 		fmt.Fprintf(&b, "Earlier   %s\n", e)

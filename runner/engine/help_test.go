@@ -165,3 +165,37 @@ func TestWhatIsNoHelp(t *testing.T) {
 		}
 	}
 }
+
+// The help of SGLang 0.5.23 as its own parser prints it, descriptions blanked: what a catalog of a release some weeks older knows otherwise.
+func TestHelpOfARealSGLangIsRead(t *testing.T) {
+	h := readHelp(t, "testdata/sglang/help.txt")
+	d := find(t, "sglang")
+	e := d.Installed(h)
+	var gone, kinds []string
+	for _, f := range d.Flags() {
+		got, ok := e.Flag(f.Name)
+		if !ok {
+			gone = append(gone, f.Name)
+		} else if got.Kind != f.Kind {
+			kinds = append(kinds, f.Name+" "+f.Kind.String()+">"+got.Kind.String())
+		}
+	}
+	fresh := 0
+	for _, f := range e.Flags() {
+		if _, ok := d.Flag(f.Name); !ok {
+			fresh++
+		}
+	}
+	wantGone := "forward-pass-metrics-worker-id forward-pass-metrics-ipc-name stat-loggers cuda-graph-tc-compiler speculative-skip-dp-mlp-sync elastic-ep-rejoin " +
+		"keep-mm-feature-on-device cuda-graph-max-bs cuda-graph-bs disable-piecewise-cuda-graph enforce-piecewise-cuda-graph"
+	wantKinds := "enable-tf32-matmul switch>negatable, enable-fused-qk-norm-rope switch>negatable, mm-enable-dp-encoder switch>negatable"
+	if len(h.Flags) != 529 || strings.Join(gone, " ") != wantGone || strings.Join(kinds, ", ") != wantKinds || fresh != 68 {
+		t.Errorf("%d flags, gone %q, other kinds %q, %d new", len(h.Flags), gone, kinds, fresh)
+	}
+	if f, ok := e.Flag("attn-dp-size"); !ok || f.IsSwitch() {
+		t.Errorf("the flag that replaces enable-dp-attention is %+v", f)
+	}
+	if near := e.Near("cuda-graph-max-bs"); near != "cuda-graph-max-bs-decode" && near != "cuda-graph-max-bs-prefill" {
+		t.Errorf("near cuda-graph-max-bs: %q", near)
+	}
+}

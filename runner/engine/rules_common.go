@@ -23,7 +23,7 @@ func (c ruleContext) plainDefaults() space.Rewrite {
 			list = append(list, known{c.d.Name + "." + f.Name, v})
 		}
 	}
-	return space.Rewrite{ID: c.d.Name + "_default", Reason: "is what the engine does anyway", Engine: c.d.Name, Apply: func(look space.Lookup) map[string]space.Value {
+	return space.Rewrite{ID: c.d.Name + "_default", Reason: "does the same where the flag is left out", Engine: c.d.Name, Apply: func(look space.Lookup) map[string]space.Value {
 		var out map[string]space.Value
 		for _, k := range list {
 			if v, ok := look(k.name); ok && v == k.value {

@@ -8,13 +8,22 @@ import (
 // values by full name (ENGINE.flag), as in Rules.
 func (d *Definition) Warnings(h Host, look space.Lookup) []string {
 	var said []string
+	for _, w := range d.Warned(h, look) {
+		said = append(said, d.Title+" "+w.Reason)
+	}
+	return said
+}
+
+// Warned lists the rules that refuse nothing and bite here.
+func (d *Definition) Warned(h Host, look space.Lookup) []Rule {
+	var out []Rule
 	v := view{ruleContext{d: d, host: h}, look}
 	for _, w := range d.warnings {
 		if w.bites(v) {
-			said = append(said, d.Title+" "+w.text)
+			out = append(out, Rule{ID: d.Name + "_" + w.id, Kind: RuleWarns, Reason: w.text})
 		}
 	}
-	return said
+	return out
 }
 
 // warning is a rule that refuses nothing.

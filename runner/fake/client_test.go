@@ -142,6 +142,7 @@ type traffic struct {
 	plan          lawtime.Plan
 	input, output func(i int) int
 	model         string
+	taken         chan struct{} // closed once the server has the plan; nil: nobody waits for that
 }
 
 // steady is a plan of n requests, so many a second.
@@ -162,6 +163,9 @@ func (p *process) play(t testing.TB, l traffic) (answers []answer, sent []int64)
 	}
 	if status, answer := p.post(lawtime.Path, string(text)); status != http.StatusOK {
 		t.Fatalf("the plan was refused: %d %s", status, answer)
+	}
+	if l.taken != nil {
+		close(l.taken)
 	}
 	type result struct {
 		i int

@@ -120,14 +120,14 @@ func TestHangInServing(t *testing.T) {
 		t.Run(fault, func(t *testing.T) {
 			p := ready(t, "--clock law --fault "+fault+" vllm serve demo/tiny")
 			done := make(chan []answer)
+			load := steady(4, 1, 1, 10, 10)
+			load.taken = make(chan struct{})
 			go func() {
-				defer close(done) // also when the plan comes too late to be taken
-				answers, _ := p.play(t, steady(4, 1, 1, 10, 10))
+				answers, _ := p.play(t, load)
 				done <- answers
 			}()
-			if fault == "health-200-but-hangs" {
-				p.poll("the request to be there", func() bool { return p.metric("vllm:num_requests_running", "") >= 0 })
-			} else {
+			<-load.taken
+			if fault != "health-200-but-hangs" {
 				p.poll("two requests to be served", func() bool { return p.metric("vllm:request_success_total", `finished_reason="length"`) == 2 })
 			}
 			if status, _ := p.get("/health"); status != http.StatusOK {

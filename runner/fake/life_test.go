@@ -102,14 +102,6 @@ func TestLedgerOfTheWallClock(t *testing.T) {
 	if len(ledger.Entries) != n || len(byPrompt) != n {
 		t.Fatalf("%d entries, %d answers", len(ledger.Entries), len(byPrompt))
 	}
-	running := func(at time.Duration) (n int) {
-		for _, e := range ledger.Entries {
-			if first, ok := e.First(); ok && first <= at && at < e.Stamps[len(e.Stamps)-1] {
-				n++
-			}
-		}
-		return n
-	}
 	for _, e := range ledger.Entries {
 		a := byPrompt[e.Input]
 		first, _ := e.First()
@@ -118,9 +110,6 @@ func TestLedgerOfTheWallClock(t *testing.T) {
 		}
 		if first < e.Received || e.End < e.Stamps[len(e.Stamps)-1] || e.End-e.Received > took || a.Elapsed < e.Stamps[len(e.Stamps)-1]-first {
 			t.Errorf("instants: %+v, client %v", e, a.Elapsed)
-		}
-		if n := running(first); n > 4 {
-			t.Errorf("%d requests ran at once, 4 may", n)
 		}
 	}
 }

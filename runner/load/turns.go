@@ -36,7 +36,6 @@ func firsts(requests []workload.Request) []workload.Request {
 // converse carries out a request on the wall clock, and the turns of its conversation after it. The next turn is written while the answer comes.
 func (w *wall) converse(q workload.Request, m message, free time.Duration) {
 	defer w.wg.Done()
-	var alarm *alarm
 	for {
 		next, more := w.turnAfter(q.Index)
 		written := make(chan message, 1)
@@ -49,11 +48,7 @@ func (w *wall) converse(q workload.Request, m message, free time.Duration) {
 		}
 		next.Arrival = w.records[q.Index].End + next.Think
 		q, m, free = next, <-written, 0
-		if alarm == nil {
-			alarm = newAlarm()
-			defer alarm.close()
-		}
-		if !alarm.wait(w.ctx, w.start.Add(q.Arrival)) {
+		if !waitUntil(w.ctx, w.start.Add(q.Arrival)) {
 			return
 		}
 		w.records[q.Index].Scheduled = q.Arrival

@@ -88,8 +88,6 @@ func (w *wall) write() <-chan message {
 
 // pace sends each request when it is due and a slot is free, in order, until the run ends.
 func (w *wall) pace(messages <-chan message) {
-	alarm := newAlarm()
-	defer alarm.close()
 	for _, q := range w.firsts {
 		free := time.Duration(0)
 		if w.free != nil {
@@ -100,7 +98,7 @@ func (w *wall) pace(messages <-chan message) {
 			}
 		}
 		m, ok := <-messages
-		if !ok || !alarm.wait(w.ctx, w.start.Add(q.Arrival)) {
+		if !ok || !waitUntil(w.ctx, w.start.Add(q.Arrival)) {
 			return
 		}
 		w.count()
