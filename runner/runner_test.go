@@ -270,6 +270,9 @@ func TestSeveralWorkloads(t *testing.T) {
 			var names []string
 			sent := map[string]bool{}
 			for i, m := range o.Measured.All() {
+				if i > 0 && c.kind == tuner.Infeasible {
+					break // what the second gave before its end, if its requests failed before the server was gone
+				}
 				names = append(names, m.Workload)
 				sent[m.Sent] = true
 				if want := []int{24, 12, 12}[i]; len(m.Records) != want || m.Metrics["successful_requests"] != float64(want) {
