@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"autotune/search/gaussian"
+	"autotune/space"
 	"autotune/tuner"
 )
 
@@ -53,16 +54,28 @@ func (b *belief) capacityOf(c cell) capacity {
 	key := c.hash()
 	known, ok := b.capacities[key]
 	if !ok {
-		known = levelsOf(b.problem.Capacity(b.point(c)))
+		known = levelsOf(b.problem.Capacity(b.look(c)))
 		b.capacities[key] = known
 	}
 	return known
 }
 
+// look gives the values of a cell's active parameters, without the work of making a point of it.
+func (b *belief) look(c cell) space.Lookup {
+	active := b.active(c)
+	return func(name string) (space.Value, bool) {
+		i, ok := b.place[name]
+		if !ok || !active[i] || c[i] >= len(b.dims[i].atoms) {
+			return space.Value{}, false
+		}
+		return b.dims[i].atoms[c[i]].value, true
+	}
+}
+
 func (b *belief) remember(s sight) {
 	key := s.cell.hash()
 	if _, known := b.capacities[key]; b.problem.Capacity != nil && !known {
-		b.capacities[key] = levelsOf(b.problem.Capacity(s.trial.Point))
+		b.capacities[key] = levelsOf(b.problem.Capacity(s.trial.Point.Get))
 	}
 }
 

@@ -47,7 +47,7 @@ func (s gp) believe(p tuner.Problem, h tuner.History) (*belief, error) {
 	for i, q := range b.params {
 		b.hungry[i] = p.Hungry[q.Name]
 	}
-	b.look()
+	b.sort()
 	if err := b.regress(b.withCapacity(b.grid())); err != nil {
 		return nil, err
 	}
@@ -55,8 +55,8 @@ func (s gp) believe(p tuner.Problem, h tuner.History) (*belief, error) {
 	return b, nil
 }
 
-// look sorts the trials that may be learned from.
-func (b *belief) look() {
+// sort sorts the trials that may be learned from.
+func (b *belief) sort() {
 	for _, t := range b.history {
 		if !t.Told() {
 			continue

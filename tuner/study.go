@@ -80,9 +80,9 @@ type Problem struct {
 	Seed uint64
 	// Hungry says which parameters ask for memory, by full name: the weight of its effect on running out of it.
 	Hungry map[string]float64
-	// Capacity is what the arithmetic of memory says of a configuration; ok is false where nothing is known of it. A pure function of the study's
-	// inputs; nil without any.
-	Capacity func(space.Point) (c Capacity, ok bool)
+	// Capacity is what the arithmetic of memory says of a configuration, whose values look gives by full name; ok is false where nothing is known of it. A
+	// pure function of the study's inputs; nil without any.
+	Capacity func(look space.Lookup) (c Capacity, ok bool)
 	// Reference names the engine whose baseline gains are counted from.
 	Reference string
 }

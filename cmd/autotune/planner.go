@@ -113,8 +113,8 @@ func (p planner) rules() []space.Constraint {
 }
 
 // capacity is what samplers may know of a configuration.
-func (p planner) capacity(q space.Point) (tuner.Capacity, bool) {
-	s, e := p.plan(q.Get)
+func (p planner) capacity(look space.Lookup) (tuner.Capacity, bool) {
+	s, e := p.plan(look)
 	room, ok := e.Headroom()
 	return tuner.Capacity{Headroom: room, Sequences: math.Min(e.Sequences(s, p.typical), p.clients)}, ok
 }

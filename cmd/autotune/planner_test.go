@@ -134,8 +134,8 @@ engines:
 		t.Fatal(err)
 	}
 	for p := range a.problem.Space.Enumerate() {
-		c, ok := a.problem.Capacity(p)
-		again, _ := resumed.problem.Capacity(p)
+		c, ok := a.problem.Capacity(p.Get)
+		again, _ := resumed.problem.Capacity(p.Get)
 		gib := c.Headroom
 		if !ok || c != again || a.problem.Space.Keeps(p) != resumed.problem.Space.Keeps(p) {
 			t.Errorf("%s: %v %v", p.Key(), c, again)

@@ -37,7 +37,7 @@ const (
 
 // capacity is what the memory planner makes of the surface's points: not what the law has, whose memory is another one and has changed coefficients. In a third of
 // the seeds it is wrong by far.
-func (v *serving) capacity(seed uint64) (func(space.Point) (tuner.Capacity, bool), error) {
+func (v *serving) capacity(seed uint64) (func(space.Lookup) (tuner.Capacity, bool), error) {
 	models := map[string]memory.Model{}
 	for name, text := range geometries {
 		m, err := memory.ReadConfig([]byte(text))
@@ -47,8 +47,9 @@ func (v *serving) capacity(seed uint64) (func(space.Point) (tuner.Capacity, bool
 		models[name] = m
 	}
 	wrong := rand.New(rand.NewPCG(seed, 0x77726f6e67)).Float64() < wrongShare
-	return func(p space.Point) (tuner.Capacity, bool) {
-		cfg, err := law.Resolve(p.Engine(), v.modelOf(p), v.flagsOf(p), v.machine)
+	return func(look space.Lookup) (tuner.Capacity, bool) {
+		engine, _ := look(space.EngineParam)
+		cfg, err := law.Resolve(engine.String(), v.modelOf(look), v.flagsOf(look), v.machine)
 		if err != nil {
 			return tuner.Capacity{}, false
 		}

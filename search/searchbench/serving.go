@@ -71,18 +71,18 @@ func newServing(s *space.Space, seed uint64) *serving {
 	return v
 }
 
-func (v *serving) modelOf(p space.Point) string {
-	if m, ok := p.Get(space.CheckpointParam); ok {
+func (v *serving) modelOf(look space.Lookup) string {
+	if m, ok := look(space.CheckpointParam); ok {
 		return m.String()
 	}
 	return v.model
 }
 
 // flagsOf lists the engine's own flags as the law reads them.
-func (v *serving) flagsOf(p space.Point) map[string]space.Value {
+func (v *serving) flagsOf(look space.Lookup) map[string]space.Value {
 	flags := make(map[string]space.Value, 24)
 	for _, q := range v.params {
-		if value, ok := p.Get(q.Name); ok && q.Flag != "" && !value.IsDefault() {
+		if value, ok := look(q.Name); ok && q.Flag != "" && !value.IsDefault() {
 			flags[q.Flag] = value
 		}
 	}
@@ -96,7 +96,7 @@ func (v *serving) truth(p space.Point) Truth {
 			return failed(tuner.PhaseInit, tuner.ReasonInfeasible, "exit")
 		}
 	}
-	cfg, err := law.Resolve(p.Engine(), v.modelOf(p), v.flagsOf(p), v.machine)
+	cfg, err := law.Resolve(p.Engine(), v.modelOf(p.Get), v.flagsOf(p.Get), v.machine)
 	if err != nil {
 		return failed(tuner.PhaseFlags, tuner.ReasonInfeasible, "usage")
 	}

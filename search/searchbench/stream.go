@@ -113,7 +113,7 @@ func (r *replay) stretch(rate float64, random *rand.Rand) {
 
 // replayed is the discrete-event simulation of a point; nil when it does not serve there.
 func (v *serving) replayed(p space.Point) *replay {
-	cfg, err := law.Resolve(p.Engine(), v.modelOf(p), v.flagsOf(p), v.machine)
+	cfg, err := law.Resolve(p.Engine(), v.modelOf(p.Get), v.flagsOf(p.Get), v.machine)
 	if err != nil {
 		return nil
 	}
