@@ -25,33 +25,38 @@ import (
 // attempt is one launch of a server for a trial.
 type attempt struct {
 	*Runner
-	trial    tuner.Trial
-	plan     Plan
-	Traffic                       // that is being sent, or was sent last
-	before   []*tuner.Measurement // what the workloads before it gave
-	observe  func(tuner.Partial) tuner.Verdict
-	folder   string // of the log, below Logs
-	name     string // under which the server serves the model: nobody else's
-	hidden   secrets
-	news     *news
-	client   *http.Client
-	server   place.Server
-	target   load.Target
-	phase    tuner.Phase
-	since    time.Time // begin of the phase
-	ready    bool
+	trial   tuner.Trial
+	plan    Plan
+	Traffic                      // that is being sent, or was sent last
+	before  []*tuner.Measurement // what the workloads before it gave
+	observe func(tuner.Partial) tuner.Verdict
+	folder  string // of the log, below Logs
+	name    string // under which the server serves the model: nobody else's
+	hidden  secrets
+	news    *news
+	client  *http.Client
+	server  place.Server
+	target  load.Target
+	phase   tuner.Phase
+	since   time.Time // begin of the phase
+	ready   bool
+	sending
+	repeat int                // of the workload on this launch: each has content of its own
+	found  *tuner.Measurement // what a search for a rate has come to; nil without one
+	left   bool               // that search was given up, since the rate to beat did not hold
+	facts  map[string]string  // of the tool, for the record
+	out    tuner.Outcome      // what is known so far
+}
+
+// sending is what is known of the workload that is being sent, or was sent last.
+type sending struct {
 	grown    map[string]float64 // growth of the server's counters over the measurement
 	gauges   *metric.Gauges     // what the server said of itself meanwhile
-	repeat   int                // of the workload on this launch: each has content of its own
-	found    *tuner.Measurement // what a search for a rate has come to; nil without one
-	left     bool               // that search was given up, since the rate to beat did not hold
 	verdict  tuner.Verdict      // what has ended the measurement early; zero for nothing
 	pace     []metric.Event     // generated tokens by report, and streamed their sum
 	streamed int
-	told     *bench.Result     // what the benchmark tool gave of the workload that was sent last; nil without one
-	refused  *bench.Refusal    // why what it gave is no measurement
-	facts    map[string]string // of the tool, for the record
-	out      tuner.Outcome     // what is known so far
+	told     *bench.Result  // what the benchmark tool gave; nil without one
+	refused  *bench.Refusal // why what it gave is no measurement
 }
 
 func (r *Runner) newAttempt(t tuner.Trial, plan Plan, observe func(tuner.Partial) tuner.Verdict, notes []string) (*attempt, error) {

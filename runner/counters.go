@@ -85,10 +85,7 @@ func (a *attempt) growth(ctx context.Context, before map[string]float64, receive
 		if after == nil {
 			return
 		}
-		a.grown = map[string]float64{}
-		for name, v := range after {
-			a.grown[name] = v - before[name]
-		}
+		a.grown = grownBy(before, after)
 		if a.grown[generated] >= float64(received) || time.Now().After(deadline) || ctx.Err() != nil {
 			return
 		}
@@ -99,6 +96,15 @@ func (a *attempt) growth(ctx context.Context, before map[string]float64, receive
 			timer.Stop()
 		}
 	}
+}
+
+// grownBy is by how much counters have grown.
+func grownBy(before, after map[string]float64) map[string]float64 {
+	grown := make(map[string]float64, len(after))
+	for name, v := range after {
+		grown[name] = v - before[name]
+	}
+	return grown
 }
 
 // received is every generated token that reached us, those of failed requests included.

@@ -70,11 +70,7 @@ func (a *attempt) lookAtServer(ctx context.Context, before map[string]float64, a
 		return nil, look, false
 	}
 	prefix := a.plan.Engine.Name + ":"
-	grown = map[string]float64{}
-	for name, v := range readCounters(string(text), prefix) {
-		grown[name] = v - before[name]
-	}
-	return grown, readGauge(string(text), prefix, before, at), true
+	return grownBy(before, readCounters(string(text), prefix)), readGauge(string(text), prefix, before, at), true
 }
 
 // standing is how the measurement stands by the server's counters.

@@ -81,13 +81,11 @@ func (a *attempt) findRate(ctx context.Context, t Traffic) (load.Result, error) 
 	if beat > 0 {
 		p = newProbes(beat, rateStep)
 	}
-	var best, lowest *tuner.Measurement
 	var all []*tuner.Measurement
 	var result load.Result
 	elapsed := time.Duration(0)
 	for more := true; more; {
 		a.Traffic, a.repeat = t.at(p.rate), p.n
-		a.grown, a.gauges, a.pace, a.streamed, a.verdict = nil, nil, nil, 0, tuner.Verdict{}
 		var why error
 		if result, why = a.serve(ctx); why != nil || result.Ending == load.Hang || result.Ending == load.Stopped && a.verdict.Rule != tuner.RuleBroken {
 			return result, why
@@ -99,28 +97,19 @@ func (a *attempt) findRate(ctx context.Context, t Traffic) (load.Result, error) 
 		elapsed += result.Elapsed
 		all = append(all, m)
 		holds := a.holds(result, m)
-		if holds && (best == nil || m.Metrics[metric.RequestRate] >= best.Metrics[metric.RequestRate]) {
-			best = m
-		}
-		if lowest == nil || m.Metrics[metric.RequestRate] <= lowest.Metrics[metric.RequestRate] {
-			lowest = m
-		}
-		rate := p.rate
 		more = p.told(holds) && (p.low > 0 || !idle(m))
-		if !holds && best != nil && best.Metrics[metric.RequestRate] == rate {
-			best = at(all, p.low) // it did not hold a second time
-		}
 		if !holds && beat > 0 && p.n == 1 {
 			a.left = true
 			break
 		}
 	}
 	result.Elapsed = elapsed
-	if rate, known := lowest.Metrics["success_rate"]; best == nil && !a.left && known && rate < a.Gate {
+	last := all[len(all)-1]
+	if rate, known := last.Metrics["success_rate"]; p.low == 0 && !a.left && known && rate < a.Gate {
 		return result, nil // it fails at any rate, and the last probe was at the lowest
 	}
-	if a.found = best; best == nil {
-		a.found = lowest
+	if a.found = at(all, p.low); a.found == nil {
+		a.found = last
 	}
 	if m := at(all, p.high); m != nil && a.RateGoal.TotalViolation(m) == 0 && !metric.Sustained(m.Metrics) {
 		a.warn("at %.4g requests/s the bounds hold, and the server does not keep up: of a run as long as these %d requests the bounds do not tell; a bound on ttft or latency would", p.high, t.Workload.Requests)

@@ -38,7 +38,6 @@ func (a *attempt) serveAll(ctx context.Context) (result load.Result, why error) 
 			if result.Clock == metric.Law {
 				a.out.Cost += result.Elapsed
 			}
-			a.grown, a.gauges, a.pace, a.streamed, a.told = nil, nil, nil, 0, nil
 		}
 		a.Traffic = t
 		if result, why = a.serve(ctx); why != nil || result.Ending != load.Complete || a.refused != nil || i == len(a.Runner.Traffic)-1 {
@@ -81,6 +80,7 @@ func (a *attempt) serve(parent context.Context) (load.Result, error) {
 	defer func() { cancel(nil); <-watched }()
 	go func() { defer close(watched); a.watch(ctx, cancel, &progress) }()
 
+	a.sending = sending{}
 	a.target.Headers, a.target.APIKey, a.target.Secrets = nil, a.hidden.apiKey, nil // of the workload before
 	a.target = a.target.For(a.Workload, a.variable)
 	options := load.Options{Spec: a.Workload, Rows: a.Rows, Requests: a.Requests, FileHash: a.FileHash, StudySeed: a.contentSeed(), Trial: a.trial.Number, Repeat: a.repeat,

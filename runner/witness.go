@@ -33,9 +33,8 @@ func (a *attempt) witness(ctx context.Context, before map[string]float64, every 
 			}
 			return &g
 		case <-tick.C:
-			at := time.Since(start)
-			if text, err := a.get(ctx, "/metrics"); err == nil {
-				g.Add(readGauge(string(text), a.plan.Engine.Name+":", before, at))
+			if _, look, answered := a.lookAtServer(ctx, before, time.Since(start)); answered {
+				g.Add(look)
 			}
 		}
 	}

@@ -92,7 +92,7 @@ func TestCountsDiffer(t *testing.T) {
 		"a failed request does not cost less":  {"generation_tokens_total", 10, []metric.Record{ok, ok, bad}, 0.5, "10 generated tokens"},
 		"nothing received, nothing to compare": {"generation_tokens_total", 10, []metric.Record{bad}, 0, ""},
 	} {
-		a := &attempt{grown: map[string]float64{}}
+		a := &attempt{sending: sending{grown: map[string]float64{}}}
 		for k, v := range good {
 			a.grown[k] = v
 		}
