@@ -37,9 +37,6 @@ type External struct {
 // toolGrace is what the tool gets between SIGTERM and SIGKILL: its result is not wanted any more.
 const toolGrace = 3 * time.Second
 
-// resultMost bounds a tool's file: with the texts of a hundred thousand long requests it may have some GB, with more something is wrong.
-const resultMost = 4 << 30
-
 // toolFault says that the tool cannot measure anything here: that is no trial's fault.
 type toolFault struct{ signature, evidence, hint string }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -141,17 +140,16 @@ func (a *attempt) untouched() bool {
 	return a.gauges == nil || metric.Mean(a.gauges.Running)+metric.Mean(a.gauges.Waiting) == 0
 }
 
+// readResult reads what the tool has left; the error goes on a sentence.
 func readResult(path string) ([]byte, error) {
-	info, err := os.Stat(path)
+	text, err := bench.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("left no %s", filepath.Base(path))
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular() || info.Size() > resultMost:
+	case errors.Is(err, bench.ErrFolder), errors.Is(err, bench.ErrNoFile):
 		return nil, fmt.Errorf("what it left as %s is no file that can be read", filepath.Base(path))
 	}
-	return os.ReadFile(path)
+	return text, err
 }
 
 // lastWordsOf is the last line of a tool's output, for the end of a sentence.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -90,24 +89,17 @@ func runBenchRead(w *world, name, path string, o benchReadOptions) error {
 	return printBench(w.out, tool, result)
 }
 
-// resultMost bounds a result file: with the texts of a hundred thousand long requests it may have some GB, with more something is wrong.
-const resultMost = 4 << 30
-
 // readResult reads a result file; what is wrong with it is said in a person's words.
 func readResult(path string) ([]byte, error) {
-	info, err := os.Stat(path)
+	text, err := bench.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, trying(usage("%s does not exist", path), "the path of the tool's result file; what it prints on the screen is none")
-	case err != nil:
-		return nil, usage("the result file cannot be read: %v", err)
-	case info.IsDir():
+	case errors.Is(err, bench.ErrFolder):
 		return nil, trying(usage("%s is a folder", path), "the result file in it")
-	case !info.Mode().IsRegular() || info.Size() > resultMost:
-		return nil, usage("%s is no file that a tool has written: a regular one of at most %d GiB is needed", path, resultMost>>30)
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
+	case errors.Is(err, bench.ErrNoFile):
+		return nil, usage("%s is no file that a tool has written: a regular one of at most %d GiB is needed", path, bench.MostBytes>>30)
+	case err != nil:
 		return nil, usage("the result file cannot be read: %v", err)
 	}
 	return text, nil
