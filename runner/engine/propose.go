@@ -105,6 +105,14 @@ func (d *Definition) Propose(c Checkpoint, h Host) Proposal { return d.propose(c
 // layout is a way to lay a model out: as many replicas of as many GPUs each.
 type layout struct{ tp, dp int }
 
+// settings are the layout's flags, by their names; none where the list leaves no choice.
+func (l layout) settings(list []layout, tp, dp string) []Setting {
+	if len(list) == 1 {
+		return nil
+	}
+	return []Setting{{tp, space.Int(int64(l.tp))}, {dp, space.Int(int64(l.dp))}}
+}
+
 // whole is what a layout puts on each GPU, in GiB, where every replica holds the whole model.
 func (c Checkpoint) whole(l layout) float64 { return c.WeightsGiB / float64(l.tp) }
 

@@ -108,12 +108,7 @@ func sglangSeeds(c Checkpoint, h Host, list []layout, ranks []int) []Seed {
 		return nil
 	}
 	busy := []Setting{{"mem-fraction-static", space.Float(0.85)}, {"kv-cache-dtype", space.String("fp8_e4m3")}}
-	layoutOf := func(l layout) []Setting {
-		if len(list) == 1 {
-			return nil
-		}
-		return []Setting{{"tp-size", space.Int(int64(l.tp))}, {"dp-size", space.Int(int64(l.dp))}}
-	}
+	layoutOf := func(l layout) []Setting { return l.settings(list, "tp-size", "dp-size") }
 	first, last := list[0], list[len(list)-1]
 	seeds := []Seed{{append(layoutOf(first), busy...), "a narrower cache, for throughput"}}
 	if len(ranks) > 0 {

@@ -77,12 +77,7 @@ func vllmSeeds(c Checkpoint, h Host, list []layout) []Seed {
 		return nil
 	}
 	busy := []Setting{{"max-num-batched-tokens", space.Int(16384)}, {"kv-cache-dtype", space.String("fp8")}}
-	layoutOf := func(l layout) []Setting {
-		if len(list) == 1 {
-			return nil
-		}
-		return []Setting{{"tensor-parallel-size", space.Int(int64(l.tp))}, {"data-parallel-size", space.Int(int64(l.dp))}}
-	}
+	layoutOf := func(l layout) []Setting { return l.settings(list, "tensor-parallel-size", "data-parallel-size") }
 	first, last := list[0], list[len(list)-1]
 	seeds := []Seed{{append(layoutOf(first), busy...), "longer steps and a narrower cache, for throughput"}}
 	if c.isMoE() && h.GPUs > 1 {

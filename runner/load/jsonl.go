@@ -28,13 +28,21 @@ type promptRow struct {
 
 // readPrompts reads a JSON object a line: a prompt (a text), token_ids or messages (a chat), output_tokens, arrival in seconds.
 func readPrompts(in io.Reader) ([]workload.Row, error) {
+	return readObjects[promptRow](in)
+}
+
+// readObjects reads rows of a format that has a JSON object of type T on each line.
+func readObjects[T any, P interface {
+	*T
+	row() (workload.Row, error)
+}](in io.Reader) ([]workload.Row, error) {
 	var rows []workload.Row
 	err := eachLine(in, func(number int, line []byte) error {
-		var p promptRow
-		if err := decodeRow(line, &p); err != nil {
+		object := P(new(T))
+		if err := decodeRow(line, object); err != nil {
 			return err
 		}
-		row, err := p.row()
+		row, err := object.row()
 		row.Line = number
 		rows = append(rows, row)
 		if err != nil {

@@ -23,21 +23,7 @@ type blockRow struct {
 }
 
 func readMooncake(in io.Reader) ([]workload.Row, error) {
-	var rows []workload.Row
-	err := eachLine(in, func(number int, line []byte) error {
-		var b blockRow
-		if err := decodeRow(line, &b); err != nil {
-			return err
-		}
-		row, err := b.row()
-		row.Line = number
-		rows = append(rows, row)
-		if err != nil {
-			return fmt.Errorf("%w%s", err, keysOf(line))
-		}
-		return nil
-	})
-	return rows, err
+	return readObjects[blockRow](in)
 }
 
 func (b *blockRow) row() (row workload.Row, err error) {
