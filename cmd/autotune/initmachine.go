@@ -117,7 +117,7 @@ func (m *machine) enginesFor(o initOptions) []string {
 func (w *world) checkpointOf(model string) (c engine.Checkpoint, notes []string) {
 	folders := []string{model}
 	if !strings.HasPrefix(model, ".") && strings.Count(model, "/") == 1 {
-		cached, err := filepath.Glob(filepath.Join(w.hubCache(), "models--"+strings.ReplaceAll(model, "/", "--"), "snapshots", "*"))
+		cached, err := filepath.Glob(filepath.Join(w.hub(), "models--"+strings.ReplaceAll(model, "/", "--"), "snapshots", "*"))
 		if err == nil {
 			folders = append(folders, cached...)
 		}
@@ -138,14 +138,4 @@ func (w *world) checkpointOf(model string) (c engine.Checkpoint, notes []string)
 		notes = append(notes, fmt.Sprintf("the folder %s does not exist here: the model's name is all that is known of it", model))
 	}
 	return engine.GuessCheckpoint(model), notes
-}
-
-// hubCache is where Hugging Face's tools keep what they have downloaded.
-func (w *world) hubCache() string {
-	for _, c := range []struct{ variable, below string }{{"HF_HUB_CACHE", ""}, {"HF_HOME", "hub"}, {"XDG_CACHE_HOME", "huggingface/hub"}, {"HOME", ".cache/huggingface/hub"}} {
-		if folder := w.getenv(c.variable); folder != "" {
-			return filepath.Join(folder, c.below)
-		}
-	}
-	return ""
 }
