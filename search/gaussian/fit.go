@@ -44,7 +44,7 @@ type fitter struct {
 	lengths []int // dimensions that have a length, in the order of theta's tail
 	tables  []*table
 	cov     *mat.SymDense
-	product []float64 // n×n, the kernel's product alone, as the last evaluation left it
+	product []float64 // n×n, row before column: the kernel's product alone, as the last evaluation left it
 	// By dimension and pair of levels, the sum over all pairs of points with these levels of the cost's derivative by the kernel: times the product, and plain.
 	buckets, plain [][]float64
 }
@@ -156,11 +156,9 @@ func (f *fitter) cost(theta, gradient []float64) float64 {
 	}
 	k, noise := f.unpack(theta)
 	for d, t := range f.tables {
-		t.fill(f.dims[d], k.Weight[d], k.Length[d])
+		t.fill(k.Weight[d], k.Length[d])
 	}
-	f.x.fillCovariance(f.cov, f.tables, k.Scale, 0)
-	copy(f.product, f.cov.RawSymmetric().Data)
-	f.x.fillCovariance(f.cov, f.tables, k.Scale, k.Additive)
+	f.fillCovariance(k)
 	var chol mat.Cholesky
 	if !factorise(&chol, f.cov, diagonal(f.data, noise)) {
 		return farAway
@@ -179,6 +177,24 @@ func (f *fitter) cost(theta, gradient []float64) float64 {
 	cost += chol.LogDet() / 2
 	f.addGradient(gradient, k, noise, alpha.RawVector().Data, inverse.RawSymmetric().Data)
 	return cost
+}
+
+// fillCovariance sets the kernel of all pairs, and its product alone.
+func (f *fitter) fillCovariance(k Kernel) {
+	n, point := f.x.n, make([]int, len(f.dims))
+	row := make([]float64, n)
+	for i := range n {
+		part := row[:i+1]
+		f.x.at(i, point)
+		f.x.products(f.tables, k.Scale, point, part)
+		for j, v := range part {
+			f.product[j*n+i] = v
+		}
+		f.x.addTerms(f.tables, k.Additive, point, part)
+		for j, v := range part {
+			f.cov.SetSym(i, j, v)
+		}
+	}
 }
 
 // addGradient adds the likelihood's part. What a dimension gives to the kernel depends on two levels alone, so the derivatives by the kernel of all pairs of
@@ -210,16 +226,17 @@ func (f *fitter) addGradient(gradient []float64, k Kernel, noise float64, alpha,
 		}
 	}
 	for d, t := range f.tables {
-		for at, w := range f.buckets[d] {
-			u := k.Additive * f.plain[d][at]
-			gradient[atAdditive] -= u * t.term.value[at]
-			gradient[atWeights+d] -= w*t.factor.byWeight[at] + u*t.term.byWeight[at]
+		for pair, w := range f.buckets[d] {
+			u, e := k.Additive*f.plain[d][pair], &t.at[t.gap[pair]]
+			gradient[atAdditive] -= u * e.term.value
+			gradient[atWeights+d] -= w*e.factor.byWeight + u*e.term.byWeight
 		}
 	}
 	for i, d := range f.lengths {
 		t := f.tables[d]
-		for at, w := range f.buckets[d] {
-			gradient[f.atLengths()+i] -= w*t.factor.byLength[at] + k.Additive*f.plain[d][at]*t.term.byLength[at]
+		for pair, w := range f.buckets[d] {
+			e := &t.at[t.gap[pair]]
+			gradient[f.atLengths()+i] -= w*e.factor.byLength + k.Additive*f.plain[d][pair]*e.term.byLength
 		}
 	}
 }

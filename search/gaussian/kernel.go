@@ -17,52 +17,59 @@ type Kernel struct {
 	Length   []float64 // ℓ_i, of ordered dimensions
 }
 
-// table holds, for each pair of one dimension's levels, its factor of the product and its term of the sum, with their derivatives.
+// table holds, for each pair of one dimension's levels, its factor of the product and its term of the sum. Both hang on the distance alone, and so do their
+// derivatives, which are kept by distance.
 type table struct {
-	levels int
-	factor part // (1 + aκ)/(1 + a); its derivatives are those of its logarithm
-	term   part // qκ
+	levels       int
+	factor, term []float64 // by pair: (1 + aκ)/(1 + a), and qκ
+	gap          []int32   // by pair: which of the distances
+	gaps         []float64 // the different distances; the first stands for that of different words
+	at           []entry   // by distance
 }
 
-// part is a function of two levels, with its derivatives by log a and log ℓ. An unordered dimension has no length.
-type part struct {
-	value, byWeight, byLength []float64
-}
+// entry is what a table has for a distance.
+type entry struct{ factor, term part }
 
-func newPart(d Dim) part {
-	n := d.Levels * d.Levels
-	p := part{value: make([]float64, n), byWeight: make([]float64, n)}
-	if d.ordered() {
-		p.byLength = make([]float64, n)
-	}
-	return p
-}
+// part is a value with its derivatives by log a and log ℓ; of a factor, those of its logarithm.
+type part struct{ value, byWeight, byLength float64 }
 
 func newTable(d Dim) *table {
-	return &table{levels: d.Levels, factor: newPart(d), term: newPart(d)}
+	n := d.Levels * d.Levels
+	t := &table{levels: d.Levels, factor: make([]float64, n), term: make([]float64, n), gap: make([]int32, n), gaps: []float64{math.Inf(1)}}
+	known := map[float64]int32{}
+	for i := range d.Levels {
+		for j := range i + 1 {
+			r, ok := d.distance(i, j)
+			if !ok {
+				continue
+			}
+			k, seen := known[r]
+			if !seen {
+				k = int32(len(t.gaps))
+				known[r], t.gaps = k, append(t.gaps, r)
+			}
+			t.gap[i*d.Levels+j], t.gap[j*d.Levels+i] = k, k
+		}
+	}
+	t.at = make([]entry, len(t.gaps))
+	return t
 }
 
 // fill computes the table for a weight and a length.
-func (t *table) fill(d Dim, a, length float64) {
+func (t *table) fill(a, length float64) {
 	q := a / (1 + a)
-	for i := range d.Levels {
-		for j := range i + 1 {
-			kappa, slope := 0.0, 0.0
-			if r, ok := d.distance(i, j); ok {
-				kappa, slope = matern(r / length)
-			}
-			for _, at := range []int{i*d.Levels + j, j*d.Levels + i} {
-				t.factor.set(at, (1+a*kappa)/(1+a), a*kappa/(1+a*kappa)-q, a*slope/(1+a*kappa))
-				t.term.set(at, q*kappa, q*(1-q)*kappa, q*slope)
-			}
+	for k, r := range t.gaps {
+		kappa, slope := 0.0, 0.0
+		if k > 0 {
+			kappa, slope = matern(r / length)
+		}
+		t.at[k] = entry{
+			factor: part{(1 + a*kappa) / (1 + a), a*kappa/(1+a*kappa) - q, a * slope / (1 + a*kappa)},
+			term:   part{q * kappa, q * (1 - q) * kappa, q * slope},
 		}
 	}
-}
-
-func (p part) set(at int, value, byWeight, byLength float64) {
-	p.value[at], p.byWeight[at] = value, byWeight
-	if p.byLength != nil {
-		p.byLength[at] = byLength
+	for i, k := range t.gap {
+		t.factor[i], t.term[i] = t.at[k].factor.value, t.at[k].term.value
 	}
 }
 
@@ -78,7 +85,7 @@ func (k Kernel) tables(dims []Dim) []*table {
 	out := make([]*table, len(dims))
 	for d := range dims {
 		out[d] = newTable(dims[d])
-		out[d].fill(dims[d], k.Weight[d], k.Length[d])
+		out[d].fill(k.Weight[d], k.Length[d])
 	}
 	return out
 }
@@ -102,20 +109,30 @@ func newDesign(dims []Dim, points [][]int) design {
 
 // covariance fills row with the kernel between a point and each point of the design, for n points.
 func (x design) covariance(tables []*table, scale, additive float64, point []int, row []float64) {
+	x.products(tables, scale, point, row)
+	x.addTerms(tables, additive, point, row)
+}
+
+// products fills row with the kernel's product.
+func (x design) products(tables []*table, scale float64, point []int, row []float64) {
 	for i := range row {
 		row[i] = scale
 	}
 	for d, t := range tables {
-		factors := t.factor.value[point[d]*t.levels : (point[d]+1)*t.levels]
+		factors := t.factor[point[d]*t.levels : (point[d]+1)*t.levels]
 		for i, level := range x.levels[d][:len(row)] {
 			row[i] *= factors[level]
 		}
 	}
+}
+
+// addTerms adds the kernel's sum.
+func (x design) addTerms(tables []*table, additive float64, point []int, row []float64) {
 	if additive == 0 {
 		return
 	}
 	for d, t := range tables {
-		terms := t.term.value[point[d]*t.levels : (point[d]+1)*t.levels]
+		terms := t.term[point[d]*t.levels : (point[d]+1)*t.levels]
 		for i, level := range x.levels[d][:len(row)] {
 			row[i] += additive * terms[level]
 		}
