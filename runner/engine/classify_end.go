@@ -33,13 +33,17 @@ func killed(e Evidence) bool { return !e.Running && endSignal(e) == "SIGKILL" }
 // ending judges by the exit and the phase, when no line names a cause.
 func (log *engineLog) ending(hits []hit) Finding {
 	e, signal := log.evidence, endSignal(log.evidence)
-	exception, unwrapped := log.exception()
+	raised := log.exception()
+	exception, unwrapped := raised.text, raised.own
 	wrapped := slices.ContainsFunc(hits, func(h hit) bool { return h.signature.Class == "wrapper" && h.signature.Fatal })
 	f := Finding{Phase: log.phase, Evidence: exception}
 	if f.Evidence == "" {
 		f.Evidence = log.lastWords()
 	}
-	started := slices.Contains([]tuner.Phase{tuner.PhaseLoad, tuner.PhaseProfile, tuner.PhaseCapture}, log.phase)
+	if p := log.framePhase(raised.at); unwrapped && p != "" && log.phase != tuner.PhaseServe {
+		f.Phase = p // its traceback knows more than the milestones
+	}
+	started := slices.Contains([]tuner.Phase{tuner.PhaseLoad, tuner.PhaseProfile, tuner.PhaseCapture}, f.Phase)
 	switch {
 	case signal == "SIGKILL" && !wrapped && !unwrapped:
 		return f.as("killed", tuner.ReasonTransient, "Something outside killed the server, and nothing proves that it was for lack of memory: see the kernel's log (dmesg), the container's limits, and who else kills processes here.").again()
@@ -56,6 +60,11 @@ func (log *engineLog) ending(hits []hit) Finding {
 	case e.ExitCode == 2 && !started && log.phase != tuner.PhaseServe:
 		f.Phase = tuner.PhaseFlags
 		return log.blame(f.as("exit_flags", tuner.ReasonUser, "The command line was refused (exit status 2): see the last line."), nil, f.Evidence)
+	case unwrapped && !started && log.phase != tuner.PhaseServe && foreignCode(exception, log.origin(raised.at)):
+		f.Phase = tuner.PhaseInit
+		return f.as("package_versions", tuner.ReasonEnvironment, "A package beside the engine lacks what the engine calls, so their versions do not belong together: install the version that this engine's release asks for.")
+	case unwrapped && log.phase == tuner.PhaseServe && ownCheck.MatchString(exception):
+		return f.as("check_failed", tuner.ReasonInfeasible, "A check in the engine's own code failed under load, as it would again: the frame above names the part; turn the feature off that it belongs to, or take another backend.")
 	case log.phase == tuner.PhaseServe || log.phase == tuner.PhaseBench:
 		return f.as("died_serving", tuner.ReasonInfeasible, "The server died under load for a reason that is not known: fewer requests at once, or less memory for the KV cache, may keep it alive.")
 	case unwrapped && refuses(exception):
@@ -97,7 +106,7 @@ func (log *engineLog) runningWithoutCause(hits []hit) Finding {
 		return Finding{Phase: log.phase, Reason: tuner.ReasonUnknown}
 	}
 	f := Finding{Phase: log.phase}
-	if f.Evidence, _ = log.exception(); f.Evidence == "" {
+	if f.Evidence = log.exception().text; f.Evidence == "" {
 		f.Evidence = log.lastWords()
 	}
 	if log.phase == tuner.PhaseServe {
@@ -110,7 +119,7 @@ func (log *engineLog) runningWithoutCause(hits []hit) Finding {
 var refusalError = regexp.MustCompile(`(?:^|\.)(?:ValueError|AssertionError|NotImplementedError|TypeError|KeyError|AttributeError|RuntimeError|ValidationError|ArgumentError|Exception)\b`)
 
 // passing are words of what may go well another time: another process, the network or the device, whatever the exception's type.
-var passing = regexp.MustCompile(`(?i)cuda (?:error|failure)|hip error|nccl|gloo|rccl|driver|time?d? ?out|connection|socket|broken pipe|unavailable|\b(?:tcp)?store\b`)
+var passing = regexp.MustCompile(`(?i)cuda (?:error|failure)|hip error|nccl|gloo|rccl|driver|time?d? ?out|connection|socket|broken pipe|unavailable|\btcpstore\b|c10d|\bto the store\b`)
 
 // refuses tells whether an exception is a check of the engine's that would refuse the same configuration again.
 func refuses(exception string) bool {
@@ -121,17 +130,23 @@ func refuses(exception string) bool {
 var wrapperWords = []string{"Engine core initialization failed", "EngineCore encountered", "EngineDeadError", "WorkerProc initialization failed", "See root cause above", "RequestValidationError",
 	"KeyboardInterrupt", "SystemExit", "CancelledError", "Engine process failed to start", "GeneratorExit", "HTTPException", "ClientDisconnect", "EOFError"}
 
+// raised is an exception in a log.
+type raised struct {
+	text string
+	at   int  // the index of its line
+	own  bool // it is more than a wrapper
+}
+
 // exception finds the exception that began it: the first before the server was ready, the last after it (a served request may fail, and not end the server).
-// own tells whether it is more than a wrapper.
-func (log *engineLog) exception() (text string, own bool) {
-	var found []string
+func (log *engineLog) exception() raised {
+	var found []raised
 	ready := log.readyAt >= 0 || log.evidence.Ready
 	for i := max(0, log.readyAt); i < len(log.evidence.Lines); i++ {
 		if !strings.Contains(log.evidence.Lines[i], tracebackHead) {
 			continue
 		}
-		if line, ok := log.tracebackEnd(i); ok {
-			found = append(found, line)
+		if r, ok := log.tracebackEnd(i); ok {
+			found = append(found, r)
 		}
 	}
 	if len(found) == 0 {
@@ -140,23 +155,23 @@ func (log *engineLog) exception() (text string, own bool) {
 	if ready {
 		slices.Reverse(found)
 	}
-	for _, line := range found {
-		if !slices.ContainsFunc(wrapperWords, func(w string) bool { return strings.Contains(line, w) }) {
-			return shorten(line), true
+	for _, r := range found {
+		if !slices.ContainsFunc(wrapperWords, func(w string) bool { return strings.Contains(r.text, w) }) {
+			return raised{shorten(r.text), r.at, true}
 		}
 	}
 	if len(found) > 0 {
-		return shorten(found[0]), false
+		return raised{shorten(found[0].text), found[0].at, false}
 	}
-	return "", false
+	return raised{at: -1}
 }
 
 // bareExceptions are lines near the end that have the form of an exception, and no traceback: some logs keep only those.
-func (log *engineLog) bareExceptions() (found []string) {
+func (log *engineLog) bareExceptions() (found []raised) {
 	for i := max(0, log.readyAt, len(log.evidence.Lines)-nearby); i < len(log.evidence.Lines); i++ {
 		for _, part := range clean(log.evidence.Lines[i]) {
 			if l := readLine(part); exceptionLine.MatchString(l.text) && !l.harmless() && !log.isIgnored(i, l) {
-				found = append(found, strings.TrimSpace(l.text))
+				found = append(found, raised{text: strings.TrimSpace(l.text), at: i})
 			}
 		}
 	}
@@ -164,12 +179,11 @@ func (log *engineLog) bareExceptions() (found []string) {
 }
 
 // tracebackEnd is the exception of the traceback that begins at a line; of a chain, the last of the same process.
-func (log *engineLog) tracebackEnd(at int) (string, bool) {
+func (log *engineLog) tracebackEnd(at int) (end raised, ok bool) {
 	head := readLine(clean(log.evidence.Lines[at])[0])
 	if head.level == levelWarning || head.level == levelInfo {
-		return "", false
+		return raised{at: -1}, false
 	}
-	end := ""
 	for i := at + 1; i < min(len(log.evidence.Lines), at+2*deepTraceback); i++ {
 		parts := clean(log.evidence.Lines[i])
 		l := readLine(parts[len(parts)-1])
@@ -177,13 +191,13 @@ func (log *engineLog) tracebackEnd(at int) (string, bool) {
 		case head.source != "" && l.source != "" && l.source != head.source:
 			continue // another process speaks between
 		case exceptionLine.MatchString(l.text):
-			end = strings.TrimSpace(l.text)
-		case end != "" && l.text == "", strings.HasPrefix(l.text, "During handling of"), strings.HasPrefix(l.text, "The above exception"), strings.Contains(l.text, tracebackHead), indent(l.text) > 0:
-		case end != "":
-			return end, !log.isIgnored(i-1, logLine{text: end})
+			end = raised{text: strings.TrimSpace(l.text), at: i}
+		case end.text != "" && l.text == "", strings.HasPrefix(l.text, "During handling of"), strings.HasPrefix(l.text, "The above exception"), strings.Contains(l.text, tracebackHead), indent(l.text) > 0:
+		case end.text != "":
+			return end, !log.isIgnored(i-1, logLine{text: end.text})
 		}
 	}
-	return end, end != ""
+	return end, end.text != ""
 }
 
 // lastWords is the last line that says something, an error before others.

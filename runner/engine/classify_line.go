@@ -91,7 +91,7 @@ func (l *logLine) strip() (rest string, ok bool) {
 var pythonWarning = regexp.MustCompile(`^(?:\S+:\d+: )?(?:\w+\.)*\w*Warning: |[/\w.-]+\.py:\d+: \w*Warning: |^Warning: `)
 
 // exceptionLine is the last line of a Python traceback.
-var exceptionLine = regexp.MustCompile(`^(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Exit|Interrupt|Fault|Timeout|Unsupported|Violation|Failed|Crashed|Died|OutOfResources|OutOfMemory)\b(?::|$)|^(?:[a-z_]\w*\.)+[A-Z]\w*: |^Exception: `)
+var exceptionLine = regexp.MustCompile(`^(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Exit|Interrupt|Fault|Timeout|Unsupported|Violation|Failed|Crashed|Died|OutOfResources|OutOfMemory)\b(?::|$)|^(?:[a-z_]\w*\.)+[A-Z]\w*: |^(?:[A-Za-z_]\w*\.)+[a-z]\w*(?:Error|Exception)(?::|$)|^Exception: `)
 
 // configurationDump are lines that repeat every setting, and so hold words of failures.
 var configurationDump = []string{"server_args=", "ServerArgs(", "non-default args:", "LLM engine (v", "args: Namespace(", "compilation_config={"}

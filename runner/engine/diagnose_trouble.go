@@ -89,7 +89,7 @@ func (log *engineLog) dyingException(before int) int {
 			continue
 		}
 		end, ok := log.tracebackEnd(i)
-		if ok && !log.ofRequest(i) && !passed(end) {
+		if ok && !log.ofRequest(i) && !passed(end.text) {
 			return i
 		}
 	}

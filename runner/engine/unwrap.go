@@ -22,7 +22,7 @@ var wrappings = []*regexp.Regexp{
 	regexp.MustCompile(`^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \| \w+ +\| std(?:out|err) +\| `),
 	regexp.MustCompile(`^\d{4}-\d\d-\d\dT\S+ \[\w+ *\] \S+ MODEL_LOG - `),
 	regexp.MustCompile(`^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[,.]\d+ - [\w.]+ - \w+ - `), // a program that repeats its server's lines at a level of its own
-	regexp.MustCompile(`^[\w.-]+ +\| `),
+	regexp.MustCompile(`^(?:[\w.-]+|\[[\w./-]+\]) +\| `),
 	regexp.MustCompile(`^\[ *\d+\.\d{4,}\] `),
 	regexp.MustCompile(`^E   (?:    )?(?:    )?`),
 	regexp.MustCompile(`^> `),

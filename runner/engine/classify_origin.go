@@ -1,0 +1,38 @@
+package engine
+
+import (
+	"regexp"
+	"strings"
+)
+
+// ownCheck is an exception by which code says that it was called as it must not be.
+var ownCheck = regexp.MustCompile(`^(?:AssertionError|NotImplementedError)\b`)
+
+// lacking is an exception by which Python says that a package has not what another asks of it.
+var lacking = regexp.MustCompile(`^(?:AttributeError|ImportError|NameError)\b|^TypeError: .*(?:unexpected keyword argument|positional arguments? but)`)
+
+// packageOf reads the package from a frame's path.
+var packageOf = regexp.MustCompile(`/(?:site|dist)-packages/(\w+)[/.]`)
+
+// origin is the package in which the exception at a line was raised, by the last frame above it; empty: unknown.
+func (log *engineLog) origin(at int) string {
+	if at < 0 {
+		return ""
+	}
+	name := ""
+	log.above(at, deepTraceback, func(l logLine) bool {
+		if !strings.HasPrefix(l.text, `  File "`) {
+			return !strings.Contains(l.text, tracebackHead)
+		}
+		if m := packageOf.FindStringSubmatch(l.text); m != nil {
+			name = m[1]
+		}
+		return false
+	})
+	return name
+}
+
+// foreignCode tells whether an exception comes from a package beside the engine that lacks what it is asked for.
+func foreignCode(exception, origin string) bool {
+	return lacking.MatchString(exception) && origin != "" && origin != "vllm" && origin != "sglang"
+}
