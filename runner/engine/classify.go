@@ -203,7 +203,7 @@ func (log *engineLog) match(at int, raw string, candidates []int) {
 		}
 		for _, id := range candidates {
 			s := signatures().signatures[id]
-			if s.Engine == "bench" && log.evidence.Engine != "" && log.evidence.Engine != "bench" || !s.matches(line.text) || !log.inFrame(at, s.frame) {
+			if s.Engine == "bench" && log.evidence.Engine != "" && log.evidence.Engine != "bench" || !s.matches(line.text) || s.frame != nil && !log.inFrame(at, s.frame) || s.noFrame != nil && log.inFrame(at, s.noFrame) {
 				continue
 			}
 			log.hits = append(log.hits, hit{at: at, line: line, signature: s, strong: line.strong()})

@@ -125,11 +125,8 @@ func (log *engineLog) framePhase(at int) tuner.Phase {
 	return frames[best].phase
 }
 
-// inFrame tells whether the traceback that the line ends has a frame that a pattern matches; no pattern, no condition.
+// inFrame tells whether the traceback that the line ends has a frame that a pattern matches.
 func (log *engineLog) inFrame(at int, pattern *regexp.Regexp) bool {
-	if pattern == nil {
-		return true
-	}
 	found := false
 	log.above(at, deepTraceback, func(l logLine) bool {
 		found = strings.HasPrefix(l.text, `  File "`) && pattern.MatchString(l.text)

@@ -25,16 +25,17 @@ type signature struct {
 	Retry    bool          `json:"retry"`
 	RetryEnv []string      `json:"retry_env"`
 	Pattern  string        `json:"pattern"`
-	Unless   string        `json:"unless"` // a line that also matches this says something harmless
-	Frame    string        `json:"frame"`  // the line means this only below a traceback with such a frame
+	Unless   string        `json:"unless"`   // a line that also matches this says something harmless
+	Frame    string        `json:"frame"`    // the line means this only below a traceback with such a frame
+	NoFrame  string        `json:"no_frame"` // and not below one with such a frame
 	Hint     string        `json:"hint"`
 	Details  []detail      `json:"details"`
 	Moves    []Move        `json:"moves"`
 	Samples  []string      `json:"samples"`
 	Fault    Fault         `json:"fault"` // whose it is, where the class does not say it
 
-	pattern, unless, frame *regexp.Regexp
-	order                  int
+	pattern, unless, frame, noFrame *regexp.Regexp
+	order                           int
 }
 
 // detail reads figures or names from the line: $1 in its texts is the first group of its pattern.
@@ -87,6 +88,9 @@ var signatures = sync.OnceValue(func() *signatureBook {
 		}
 		if s.Frame != "" {
 			s.frame = regexp.MustCompile(s.Frame)
+		}
+		if s.NoFrame != "" {
+			s.noFrame = regexp.MustCompile(s.NoFrame)
 		}
 		for j := range s.Details {
 			s.Details[j].pattern = regexp.MustCompile(s.Details[j].Pattern)
