@@ -55,7 +55,7 @@ func Classify(e Evidence) Finding {
 	if e.Running && !condemned(hits) {
 		return Finding{Phase: log.phase, Reason: tuner.ReasonUnknown}
 	}
-	if h := first(hits, killed(e)); h != nil {
+	if h := log.cause(hits, killed(e)); h != nil {
 		return log.finding(h)
 	}
 	if e.Running {
@@ -80,6 +80,15 @@ func (h hit) echo() bool {
 // condemned tells whether the lines say that a running server will not serve on. Words of failure in a log record that is no error do not.
 func condemned(hits []hit) bool {
 	return slices.ContainsFunc(hits, func(h hit) bool { return h.strong && h.signature.Fatal })
+}
+
+// cause picks the line that names the cause; nil: none does, or what the engine's own code refused says it better.
+func (log *engineLog) cause(hits []hit, wasKilled bool) *hit {
+	h := first(hits, wasKilled)
+	if h != nil && h.echo() && log.explainedBefore(h.at) {
+		return nil
+	}
+	return h
 }
 
 // Lines of one failure stand this close together.

@@ -99,7 +99,7 @@ var frames = []frame{
 	{"load_weights", tuner.PhaseLoad},
 	{"init_memory_pool", tuner.PhaseProfile},
 	{"initialize_from_config", tuner.PhaseProfile},
-	{"_initialize_kv_caches", tuner.PhaseProfile},
+	{"initialize_kv_cache", tuner.PhaseProfile},
 	{"init_torch_distributed", tuner.PhaseInit},
 	{"init_worker_distributed_environment", tuner.PhaseInit},
 	{"init_device", tuner.PhaseInit},

@@ -47,7 +47,10 @@ func (log *engineLog) ending(hits []hit) Finding {
 	switch {
 	case signal == "SIGKILL" && !wrapped && !unwrapped:
 		return f.as("killed", tuner.ReasonTransient, "Something outside killed the server, and nothing proves that it was for lack of memory: see the kernel's log (dmesg), the container's limits, and who else kills processes here.").again()
-	case signal == "SIGSEGV" || signal == "SIGILL" || signal == "SIGFPE":
+	case signal == "SIGILL":
+		s := signatureByID("cpu_instruction")
+		return f.as(s.ID, tuner.Reason(s.Class), s.Hint)
+	case signal == "SIGSEGV" || signal == "SIGFPE":
 		return f.as("segfault", tuner.ReasonTransient, "The server crashed in compiled code: once more; if it crashes again, this combination of kernels does not work here.").again()
 	case signal == "SIGBUS":
 		return f.as("bus_error", tuner.ReasonEnvironment, "A bus error mostly means that /dev/shm is too small or full: give the container more (--shm-size=16g or --ipc=host), and remove segments that nobody uses.").again()
@@ -137,26 +140,32 @@ type raised struct {
 	own  bool // it is more than a wrapper
 }
 
-// exception finds the exception that began it: the first before the server was ready, the last after it (a served request may fail, and not end the server).
+// exception finds the exception that began it: the first that nobody outlived, else the last (a served request may fail, and not end the server).
+// What only passes on that another process failed comes after all others.
 func (log *engineLog) exception() raised {
-	var found []raised
-	ready := log.readyAt >= 0 || log.evidence.Ready
+	var found, outlived []raised
+	ready, alive := log.readyAt >= 0 || log.evidence.Ready, log.lastLife()
 	for i := max(0, log.readyAt); i < len(log.evidence.Lines); i++ {
 		if !strings.Contains(log.evidence.Lines[i], tracebackHead) {
 			continue
 		}
-		if r, ok := log.tracebackEnd(i); ok {
+		switch r, ok := log.tracebackEnd(i); {
+		case !ok:
+		case ready && (i < alive || log.ofRequest(i)):
+			outlived = append(outlived, r)
+		default:
 			found = append(found, r)
 		}
 	}
+	slices.Reverse(outlived)
+	found = append(found, outlived...)
 	if len(found) == 0 {
-		found = log.bareExceptions()
-	}
-	if ready {
-		slices.Reverse(found)
+		if found = log.bareExceptions(); ready {
+			slices.Reverse(found)
+		}
 	}
 	for _, r := range found {
-		if !slices.ContainsFunc(wrapperWords, func(w string) bool { return strings.Contains(r.text, w) }) {
+		if !passesOn(r.text) && !log.echoAt(r.at) {
 			return raised{shorten(r.text), r.at, true}
 		}
 	}
@@ -164,6 +173,17 @@ func (log *engineLog) exception() raised {
 		return raised{shorten(found[0].text), found[0].at, false}
 	}
 	return raised{at: -1}
+}
+
+// passesOn tells an exception that only says that another process failed.
+func passesOn(exception string) bool {
+	return slices.ContainsFunc(wrapperWords, func(w string) bool { return strings.Contains(exception, w) })
+}
+
+// echoAt tells whether a line says only what a rank sees of the one that failed.
+func (log *engineLog) echoAt(at int) bool {
+	echo := func(h hit) bool { return h.at == at && h.echo() }
+	return slices.ContainsFunc(log.hits, echo) && !slices.ContainsFunc(log.hits, func(h hit) bool { return h.at == at && h.signature.cause() && !h.echo() })
 }
 
 // bareExceptions are lines near the end that have the form of an exception, and no traceback: some logs keep only those.
@@ -184,10 +204,14 @@ func (log *engineLog) tracebackEnd(at int) (end raised, ok bool) {
 	if head.level == levelWarning || head.level == levelInfo {
 		return raised{at: -1}, false
 	}
+	signed := false // its lines carry their process, so that another's may stand between
 	for i := at + 1; i < min(len(log.evidence.Lines), at+2*deepTraceback); i++ {
 		parts := clean(log.evidence.Lines[i])
 		l := readLine(parts[len(parts)-1])
+		signed = signed || l.source != "" && l.source == head.source
 		switch {
+		case end.text != "" && !signed && l.source != "" && l.source != head.source:
+			return end, !log.isIgnored(i-1, logLine{text: end.text})
 		case head.source != "" && l.source != "" && l.source != head.source:
 			continue // another process speaks between
 		case exceptionLine.MatchString(l.text):

@@ -6,7 +6,13 @@ import (
 )
 
 // ownCheck is an exception by which code says that it was called as it must not be.
-var ownCheck = regexp.MustCompile(`^(?:AssertionError|NotImplementedError)\b`)
+var ownCheck = regexp.MustCompile(`^(?:AssertionError|NotImplementedError)\b|^(?:RuntimeError|ValueError|TypeError): .*(?:must (?:be|have|match|equal)|should (?:be|have)|[Ee]xpected .* (?:but|got)|mismatch|not supported|unsupported|size of tensor|shapes? .* (?:cannot|invalid)|same (?:shape|size|dtype|device))`)
+
+// explainedBefore tells whether a refusal by the engine's own code stands before a line that only echoes a failure: that is then the cause.
+func (log *engineLog) explainedBefore(at int) bool {
+	r := log.exception()
+	return r.own && r.at < at && ownCheck.MatchString(r.text) && !passing.MatchString(r.text)
+}
 
 // lacking is an exception by which Python says that a package has not what another asks of it.
 var lacking = regexp.MustCompile(`^(?:AttributeError|ImportError|NameError)\b|^TypeError: .*(?:unexpected keyword argument|positional arguments? but)`)

@@ -119,7 +119,7 @@ func (l life) diagnose() Diagnosis {
 	if stop >= 0 {
 		hits = slices.DeleteFunc(slices.Clone(hits), func(h hit) bool { return h.at > stop })
 	}
-	if h := first(hits, killed(e)); h != nil {
+	if h := log.cause(hits, killed(e)); h != nil {
 		d.Finding = log.finding(h)
 		d.Proof = log.proof(h.at, hits, h.signature)
 	} else {
