@@ -13,7 +13,11 @@ import (
 
 var doneMark = []byte("[DONE]")
 
-const errorEvent = "error"
+// The names of events that matter.
+const (
+	errorEvent = "error"
+	pingEvent  = "ping"
+)
 
 // answer follows one event stream and writes what came into a record.
 type answer struct {
@@ -52,17 +56,42 @@ func (a *answer) follow(body io.Reader) error {
 			}
 			return err
 		}
-		if bytes.Equal(bytes.TrimSpace(data), doneMark) {
-			a.done, a.over = true, e.at
-			return nil
-		}
-		if err := a.event(data, name, e.at); err != nil {
+		if err := a.events(data, name, e.at); err != nil {
 			if e.cut {
 				return nil // half an event is none
 			}
 			return err
 		}
+		if a.done {
+			a.over = e.at
+			return nil
+		}
 	}
+}
+
+// isDone tells the end mark, also where a gateway has made a text of it.
+func isDone(data []byte) bool {
+	return bytes.Equal(data, doneMark) || len(data) == len(doneMark)+2 && bytes.Equal(bytes.Trim(data, `"`), doneMark)
+}
+
+// events takes what one event holds: some gateways leave out the blank line, or the line end, between two.
+func (a *answer) events(data []byte, name string, at time.Duration) error {
+	data = bytes.TrimSpace(data)
+	if string(data) == "null" || name == pingEvent {
+		return nil // a sign of life
+	}
+	for len(data) > 0 {
+		if isDone(data) {
+			a.done = true
+			return nil
+		}
+		n, err := a.event(data, name, at)
+		if err != nil {
+			return err
+		}
+		data = bytes.TrimSpace(data[n:])
+	}
+	return nil
 }
 
 // strange makes a failure of a body that is no event stream at all, and keeps what stands beside the events of one that is.
@@ -81,13 +110,14 @@ func (a *answer) strange(e *events) {
 	}
 }
 
-func (a *answer) event(data []byte, name string, at time.Duration) error {
+// event takes the first object of an event's data, and says where it ends.
+func (a *answer) event(data []byte, name string, at time.Duration) (end int, err error) {
 	c := &a.chunk
-	if err := c.parse(data); err != nil {
+	if end, err = c.parseFirst(data); err != nil {
 		if name != errorEvent {
-			return fmt.Errorf("%w: %.80q", err, data)
+			return 0, fmt.Errorf("%w: %.80q", err, data)
 		}
-		c.failed, c.failure = true, string(data)
+		c.failed, c.failure, end = true, string(data), len(data)
 	}
 	if name == errorEvent && !c.failed {
 		c.failed, c.failure = true, errorText(data)
@@ -102,13 +132,13 @@ func (a *answer) event(data []byte, name string, at time.Duration) error {
 	if c.finish != "" {
 		a.finish, a.finished = c.finish, at
 	}
-	if c.counted {
+	if c.counted && (c.completion > 0 || a.rec.Output == 0) { // a usage of nothing after a true one was added by somebody who counted nothing
 		a.counted, a.rec.Output = true, c.completion
 		if c.prompt > 0 {
 			a.rec.Input = c.prompt
 		}
 	}
-	return nil
+	return end, nil
 }
 
 // tokens notes an event that carried some: by its stamps, its text, or because the usage grew. A usage that comes with the finish

@@ -30,7 +30,7 @@ type events struct {
 	from   int // buf[from:] is unread
 	data   []byte
 	full   bool   // a data line came: the event is worth dispatching
-	name   string // of the event: only "error" matters
+	name   string // of the event: errorEvent, pingEvent, or empty for any other
 	begun  bool   // the first line was taken
 	cut    bool   // the body ended within the last line
 	seen   int    // buf[from:seen] holds no end of line
@@ -115,8 +115,11 @@ func (e *events) field(line []byte) {
 		}
 		e.data, e.full = append(e.data, value...), true
 	case "event":
-		if string(value) == errorEvent {
+		switch string(value) {
+		case errorEvent:
 			e.name = errorEvent
+		case pingEvent, "heartbeat", "keepalive", "keep-alive":
+			e.name = pingEvent
 		}
 	case "", "id", "retry":
 	default:

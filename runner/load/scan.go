@@ -1,8 +1,10 @@
 package load
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"autotune/runner/internal/lawtime"
@@ -28,10 +30,19 @@ var errUnreadable = errors.New("an event that is not the JSON of a completion")
 // parse reads an event. Thousands come a second and most of their text is of no interest, so it is a scan that skips, not a decoder;
 // text within what is skipped is not checked. The stamps' memory is used again.
 func (c *chunk) parse(data []byte) error {
+	n, err := c.parseFirst(data)
+	if err == nil && len(bytes.TrimSpace(data[n:])) > 0 {
+		err = errUnreadable
+	}
+	return err
+}
+
+// parseFirst reads the first of several objects, and says where it ends.
+func (c *chunk) parseFirst(data []byte) (end int, err error) {
 	*c = chunk{stamps: c.stamps[:0]}
 	s := &scanner{text: data}
 	if s.peek() != '{' {
-		return errUnreadable
+		return 0, errUnreadable
 	}
 	var message []byte
 	isError := false
@@ -61,10 +72,10 @@ func (c *chunk) parse(data []byte) error {
 	if isError && !c.failed { // the older form of SGLang
 		c.failed, c.failure = true, errorText(message)
 	}
-	if s.rest() > 0 || s.bad {
-		return errUnreadable
+	if s.bad {
+		return 0, errUnreadable
 	}
-	return nil
+	return s.at, nil
 }
 
 func (c *chunk) choice(s *scanner, key []byte) {
@@ -81,7 +92,7 @@ func (c *chunk) choice(s *scanner, key []byte) {
 		})
 	case "finish_reason":
 		if raw := s.value(); notEmpty(raw) {
-			c.finish = known(strings.Trim(string(raw), `"`))
+			c.finish = known(finishText(raw))
 		}
 	default:
 		s.value()
@@ -99,6 +110,15 @@ func (c *chunk) usage(s *scanner, key []byte) {
 	default:
 		s.value()
 	}
+}
+
+// finishText is a finish reason as a text; some servers wrap it into an object.
+func finishText(raw []byte) string {
+	var object struct{ Type string }
+	if raw[0] == '{' && json.Unmarshal(raw, &object) == nil && slices.Contains(finishes, object.Type) {
+		return object.Type
+	}
+	return strings.Trim(string(raw), `"`)
 }
 
 // known gives the usual finish reasons without keeping the event's memory alive.

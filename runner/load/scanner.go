@@ -23,12 +23,6 @@ func (s *scanner) space() {
 	}
 }
 
-// rest is how many bytes other than space are left.
-func (s *scanner) rest() int {
-	s.space()
-	return len(s.text) - s.at
-}
-
 // peek is the next byte that is no space, 0 at the end.
 func (s *scanner) peek() byte {
 	s.space()
@@ -95,11 +89,12 @@ func (s *scanner) array(element func()) {
 	s.at++
 }
 
-// number takes a count: a number that is not negative, of which the whole part is given; false for null and anything else that is none.
+// number takes a count: a number that is not negative, of which the whole part is given, also as a text of digits; false for null and anything
+// else that is none.
 func (s *scanner) number() (int64, bool) {
 	if c := s.peek(); c < '0' || c > '9' {
-		s.value()
-		return 0, false
+		n, err := strconv.ParseUint(string(bytes.Trim(s.value(), `"`)), 10, 63)
+		return min(int64(n), largestCount), err == nil
 	}
 	from, n := s.at, int64(0)
 	for s.at < len(s.text) && s.text[s.at] >= '0' && s.text[s.at] <= '9' {

@@ -27,7 +27,7 @@ func (a *answer) verdict(broken error) (class, detail string) {
 		return metric.ErrStream, a.failure
 	case errors.Is(broken, errUnreadable), errors.Is(broken, errLong), errors.Is(broken, errEncoding), errors.Is(broken, gzip.ErrHeader), errors.Is(broken, zlib.ErrHeader):
 		return metric.ErrStream, broken.Error()
-	case broken != nil:
+	case broken != nil && !a.whole():
 		return metric.ErrTruncated, "the connection broke within the stream: " + plain(broken)
 	case !a.done && a.finish == "":
 		detail = "the stream ended without a finish reason and without [DONE]"
@@ -48,6 +48,11 @@ func (a *answer) verdict(broken error) (class, detail string) {
 	default:
 		return "", ""
 	}
+}
+
+// whole tells whether everything of the answer came, but for the end mark: what breaks after that breaks no answer.
+func (a *answer) whole() bool {
+	return a.counted && slices.Contains(finishes, a.finish) && a.rec.Output == a.rec.AskedOut
 }
 
 // cutOff is why a request, or the whole run, was ended by us. It is the cause of a context's end.
