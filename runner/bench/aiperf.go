@@ -1,8 +1,10 @@
 package bench
 
 import (
+	"maps"
 	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -59,15 +61,17 @@ var units = map[string]float64{"ms": 1e-3, "milliseconds": 1e-3, "s": 1, "sec": 
 func parseAiperf(doc document) (*report, *Refusal) {
 	r := newReport()
 	r.version = doc.text("aiperf_version")
-	var ok bool
-	if r.done, ok = doc.count("request_count.avg"); !ok {
-		return nil, refuse("schema", "request_count is missing: no request succeeded, or the file is of a version that is not known")
-	}
 	if n, counted := doc.count("error_request_count.avg"); counted {
 		r.failed = n
 	}
 	if errors := doc.list("error_summary"); len(errors) > 0 {
 		r.example = firstText(errors[0])
+	}
+	var ok bool
+	if r.done, ok = doc.count("request_count.avg"); !ok && r.failed > 0 {
+		return r, nil // nothing but failures: it has no figure
+	} else if !ok {
+		return nil, refuse("schema", "request_count is missing: no request succeeded, or the file is of a version that is not known")
 	}
 	if refusal := scaleTimes(doc); refusal != nil {
 		return nil, refusal
@@ -82,12 +86,12 @@ func parseAiperf(doc document) (*report, *Refusal) {
 
 // scaleTimes brings every time to seconds by the unit that stands with it.
 func scaleTimes(doc document) *Refusal {
-	for name, v := range doc {
-		stats, isMap := v.(map[string]any)
-		unit, _ := stats["unit"].(string)
-		if !isMap || unit == "" {
+	for _, name := range slices.Sorted(maps.Keys(doc)) {
+		stats, isMap := doc[name].(map[string]any)
+		if _, isMetric := stats["avg"]; !isMap || !isMetric {
 			continue
 		}
+		unit, _ := stats["unit"].(string)
 		scale, isTime := units[strings.ToLower(unit)]
 		for _, want := range []string{"time_to_", "latency", "duration"} {
 			if strings.Contains(name, want) && !isTime {

@@ -2,20 +2,29 @@ package bench
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 )
 
 // document is a decoded JSON object.
 type document map[string]any
 
-// decode reads one JSON object, or one a line. Python writes NaN and Infinity, which are no JSON: they arrive as texts.
+// decode reads one JSON object, one a line, or a list of them. Python writes NaN and Infinity, which are no JSON: they arrive as texts.
 func decode(text []byte) ([]document, *Refusal) {
-	text = bytes.TrimPrefix(bytes.TrimSpace(text), []byte("\xef\xbb\xbf"))
+	text = bytes.TrimPrefix(bytes.TrimSpace(fromUTF16(text)), []byte("\xef\xbb\xbf"))
 	if len(text) == 0 {
 		return nil, refuse("schema", "the file is empty: the tool ended before it wrote its result")
+	}
+	if text[0] == '[' {
+		var docs []document
+		if err := json.Unmarshal(quoteNumbers(text), &docs); err != nil || len(docs) == 0 {
+			return nil, refuse("schema", "the file is a list, and no whole one of results (%v)", err)
+		}
+		return docs, nil
 	}
 	if text[0] != '{' {
 		return nil, refuse("schema", "the file does not begin with { : it is no result file; the tools write JSON beside what they print")
@@ -30,6 +39,23 @@ func decode(text []byte) ([]document, *Refusal) {
 		docs = append(docs, doc)
 	}
 	return docs, nil
+}
+
+// fromUTF16 turns UTF-16 with its mark, as redirections on Windows write it, into UTF-8; anything else stays as it is.
+func fromUTF16(text []byte) []byte {
+	var order binary.ByteOrder = binary.LittleEndian
+	switch {
+	case bytes.HasPrefix(text, []byte{0xff, 0xfe}):
+	case bytes.HasPrefix(text, []byte{0xfe, 0xff}):
+		order = binary.BigEndian
+	default:
+		return text
+	}
+	units := make([]uint16, 0, len(text)/2)
+	for i := 2; i+1 < len(text); i += 2 {
+		units = append(units, order.Uint16(text[i:]))
+	}
+	return []byte(string(utf16.Decode(units)))
 }
 
 // quoteNumbers puts NaN, Infinity and -Infinity outside of strings into quotes.

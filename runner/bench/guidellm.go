@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -53,7 +54,10 @@ func parseGuidellm(doc document) (*report, *Refusal) {
 	if len(all) != 1 {
 		return nil, refuse("schema", "the file has %d benchmarks; one is needed: a profile of a single rate or concurrency", len(all))
 	}
-	const totals = "benchmarks.0.metrics.request_totals."
+	totals := "benchmarks.0.metrics.request_totals."
+	if !doc.has(totals + "successful") {
+		totals = "benchmarks.0.request_totals." // before 0.4
+	}
 	var errored, unfinished int
 	var ok [3]bool
 	r.done, ok[0] = doc.count(totals + "successful")
@@ -65,7 +69,8 @@ func parseGuidellm(doc document) (*report, *Refusal) {
 	r.failed = errored + unfinished
 	for _, v := range doc.list("benchmarks.0.requests.errored") {
 		if request, isMap := v.(map[string]any); isMap {
-			if r.example = document(request).text("info.error"); r.example != "" {
+			d := document(request)
+			if r.example = cmp.Or(d.text("info.error"), d.text("error")); r.example != "" {
 				break
 			}
 		}
@@ -73,9 +78,12 @@ func parseGuidellm(doc document) (*report, *Refusal) {
 	if !r.sums(doc) {
 		return nil, refuse("schema", "neither the requests nor the sums of tokens and the duration can be read")
 	}
-	r.limit, _ = doc.count("benchmarks.0.config.strategy.max_concurrency")
-	if n, streams := doc.count("benchmarks.0.config.strategy.streams"); streams {
-		r.limit = n
+	for _, strategy := range []string{"benchmarks.0.args.strategy.", "benchmarks.0.config.strategy."} {
+		for _, name := range []string{"max_concurrency", "streams"} {
+			if n, there := doc.count(strategy + name); there {
+				r.limit = n
+			}
+		}
 	}
 	return r, nil
 }
@@ -96,6 +104,10 @@ func (r *report) sums(doc document) bool {
 		}
 		start, hasStart := d.number("info.timings.request_start")
 		end, hasEnd := d.number("info.timings.request_end")
+		if !hasStart && !hasEnd {
+			start, hasStart = d.number("start_time")
+			end, hasEnd = d.number("end_time")
+		}
 		if !hasIn || !hasOut || !hasStart || !hasEnd {
 			return r.totals(doc)
 		}

@@ -84,6 +84,7 @@ func (r *report) gate(asked Asked) *Refusal {
 // numbers refuses what can be no figure. Where answers have one token no time passes between tokens: those figures are left out.
 func (r *report) numbers(asked Asked) *Refusal {
 	single := r.output <= float64(r.done)
+	var timeless []string
 	for _, name := range slices.Sorted(maps.Keys(r.metrics)) {
 		v := r.metrics[name]
 		between := strings.HasSuffix(name, "_tpot") || strings.HasSuffix(name, "_itl")
@@ -94,9 +95,15 @@ func (r *report) numbers(asked Asked) *Refusal {
 			return refuse("numbers", "%s is no number", r.theirs[name].Name)
 		case v < 0:
 			return refuse("numbers", "%s is negative: %v", r.theirs[name].Name, v)
+		case v == 0 && between: // the answers came in one piece, or nobody counted
+			timeless = append(timeless, r.theirs[name].Name)
+			r.drop(name)
 		case v == 0 && mustPass(name):
 			return refuse("numbers", "%s is 0, with %d successful requests", r.theirs[name].Name, r.done)
 		}
+	}
+	if len(timeless) > 0 {
+		r.warn("%s say that no time passes between tokens, in answers of %.4g tokens: they came in pieces, so that time per token was not measured and is left out (n/a)", strings.Join(timeless, ", "), r.output/float64(r.done))
 	}
 	if single {
 		r.warn("every answer has one token: time per token and between tokens is undefined (n/a)")
