@@ -138,9 +138,11 @@ type engineLog struct {
 	evidence Evidence
 	hits     []hit
 	phases   []phaseChange
-	phase    tuner.Phase // the last one
-	readyAt  int         // index of the line that says so, -1: none
-	aliveAt  int         // 1 + the last line of a living engine, once it has been asked for
+	phase    tuner.Phase  // the last one
+	readyAt  int          // index of the line that says so, -1: none
+	echoes   map[int]bool // lines that name a cause: whether they only echo one; nil: not asked for yet
+	raised   *raised      // what exception has found; nil: not asked for yet
+	aliveAt  int          // 1 + the last line of a living engine, once it has been asked for
 }
 
 type phaseChange struct {

@@ -143,6 +143,14 @@ type raised struct {
 // exception finds the exception that began it: the first that nobody outlived, else the last (a served request may fail, and not end the server).
 // What only passes on that another process failed comes after all others.
 func (log *engineLog) exception() raised {
+	if log.raised == nil {
+		r := log.findException()
+		log.raised = &r
+	}
+	return *log.raised
+}
+
+func (log *engineLog) findException() raised {
 	var found, outlived []raised
 	ready, alive := log.readyAt >= 0 || log.evidence.Ready, log.lastLife()
 	for i := max(0, log.readyAt); i < len(log.evidence.Lines); i++ {
@@ -182,8 +190,15 @@ func passesOn(exception string) bool {
 
 // echoAt tells whether a line says only what a rank sees of the one that failed.
 func (log *engineLog) echoAt(at int) bool {
-	echo := func(h hit) bool { return h.at == at && h.echo() }
-	return slices.ContainsFunc(log.hits, echo) && !slices.ContainsFunc(log.hits, func(h hit) bool { return h.at == at && h.signature.cause() && !h.echo() })
+	if log.echoes == nil {
+		log.echoes = map[int]bool{}
+		for _, h := range log.hits {
+			if before, seen := log.echoes[h.at]; h.signature.cause() && (!seen || before) {
+				log.echoes[h.at] = h.echo()
+			}
+		}
+	}
+	return log.echoes[at]
 }
 
 // bareExceptions are lines near the end that have the form of an exception, and no traceback: some logs keep only those.
@@ -204,19 +219,26 @@ func (log *engineLog) tracebackEnd(at int) (end raised, ok bool) {
 	if head.level == levelWarning || head.level == levelInfo {
 		return raised{at: -1}, false
 	}
-	signed := false // its lines carry their process, so that another's may stand between
+	signed := false  // its lines carry their process, so that another's may stand between
+	chained := false // a further traceback belongs to it
 	for i := at + 1; i < min(len(log.evidence.Lines), at+2*deepTraceback); i++ {
 		parts := clean(log.evidence.Lines[i])
 		l := readLine(parts[len(parts)-1])
 		signed = signed || l.source != "" && l.source == head.source
+		chained = chained || strings.HasPrefix(l.text, "During handling of") || strings.HasPrefix(l.text, "The above exception")
 		switch {
 		case end.text != "" && !signed && l.source != "" && l.source != head.source:
 			return end, !log.isIgnored(i-1, logLine{text: end.text})
 		case head.source != "" && l.source != "" && l.source != head.source:
 			continue // another process speaks between
+		case strings.Contains(l.text, tracebackHead):
+			if end.text != "" && !chained {
+				return end, !log.isIgnored(i-1, logLine{text: end.text})
+			}
+			chained = false
 		case exceptionLine.MatchString(l.text):
 			end = raised{text: strings.TrimSpace(l.text), at: i}
-		case end.text != "" && l.text == "", strings.HasPrefix(l.text, "During handling of"), strings.HasPrefix(l.text, "The above exception"), strings.Contains(l.text, tracebackHead), indent(l.text) > 0:
+		case end.text != "" && l.text == "", chained, indent(l.text) > 0:
 		case end.text != "":
 			return end, !log.isIgnored(i-1, logLine{text: end.text})
 		}
