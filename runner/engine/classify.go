@@ -229,8 +229,8 @@ func (log *engineLog) relevant() []hit {
 		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.signature.Priority, b.signature.Priority),
 			cmp.Compare(log.foreign(a.signature), log.foreign(b.signature)), cmp.Compare(a.signature.order, b.signature.order))
 	})
-	// A client's bad request may sound like a bad flag.
-	log.hits = slices.DeleteFunc(log.hits, func(h hit) bool { return log.readyAt >= 0 && h.at > log.readyAt && h.signature.ofFlags() })
+	// A client's bad request may sound like a bad flag, or like a model that does not exist.
+	log.hits = slices.DeleteFunc(log.hits, func(h hit) bool { return log.readyAt >= 0 && h.at > log.readyAt && h.signature.beforeReady() })
 	after := slices.DeleteFunc(slices.Clone(log.hits), func(h hit) bool { return h.at < log.readyAt })
 	if log.evidence.Running || slices.ContainsFunc(after, func(h hit) bool { return h.signature.cause() }) {
 		return after

@@ -131,7 +131,7 @@ func refuses(exception string) bool {
 
 // wrapperWords are in exceptions that only pass on that another process failed.
 var wrapperWords = []string{"Engine core initialization failed", "EngineCore encountered", "EngineDeadError", "WorkerProc initialization failed", "See root cause above", "RequestValidationError",
-	"KeyboardInterrupt", "SystemExit", "CancelledError", "Engine process failed to start", "GeneratorExit", "HTTPException", "ClientDisconnect", "EOFError"}
+	"KeyboardInterrupt", "SystemExit", "CancelledError", "Engine process failed to start", "GeneratorExit", "HTTPException", "ClientDisconnect", "EOFError", "returned non-zero exit status"}
 
 // raised is an exception in a log.
 type raised struct {

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -58,8 +59,14 @@ func (s *signature) cause() bool {
 	return true
 }
 
-// ofFlags tells whether it is only said of the command line.
-func (s *signature) ofFlags() bool { return len(s.Phases) == 1 && s.Phases[0] == tuner.PhaseFlags }
+// beforeReady tells whether it is only said before a server is ready: of the command line, or of what the user asked for. Ports are bound after
+// the line that says that all has started.
+func (s *signature) beforeReady() bool {
+	if len(s.Phases) == 1 && s.Phases[0] == tuner.PhaseFlags {
+		return true
+	}
+	return s.ID != "port_forbidden" && s.Class == string(tuner.ReasonUser) && !slices.Contains(s.Phases, tuner.PhaseServe) && !slices.Contains(s.Phases, tuner.PhaseBench)
+}
 
 func (s *signature) matches(text string) bool {
 	return s.pattern.MatchString(text) && (s.unless == nil || !s.unless.MatchString(text))
