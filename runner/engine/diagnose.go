@@ -124,7 +124,11 @@ func (l life) diagnose() Diagnosis {
 		d.Proof = log.proof(h.at, hits, h.signature)
 	} else {
 		d.Finding = log.ending(hits)
-		d.Proof = log.proof(log.find(d.Evidence), hits, nil)
+		at := log.find(d.Evidence)
+		if r := log.exception(); r.text == d.Evidence && r.at >= 0 {
+			at = r.at // a short exception may stand in other lines, too
+		}
+		d.Proof = log.proof(at, hits, nil)
 		if slices.Contains([]string{"died_loading", "died_serving", "exited"}, d.Signature) {
 			d.Verdict = VerdictUnknown
 			d.Proof = log.suspects()
