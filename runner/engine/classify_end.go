@@ -63,10 +63,12 @@ func (log *engineLog) ending(hits []hit) Finding {
 	case e.ExitCode == 2 && !started && log.phase != tuner.PhaseServe:
 		f.Phase = tuner.PhaseFlags
 		return log.blame(f.as("exit_flags", tuner.ReasonUser, "The command line was refused (exit status 2): see the last line."), nil, f.Evidence)
-	case unwrapped && !started && log.phase != tuner.PhaseServe && foreignCode(exception, log.origin(raised.at)):
-		f.Phase = tuner.PhaseInit
+	case unwrapped && !started && foreignCode(exception, log.origin(raised.at)):
+		if log.phase != tuner.PhaseServe {
+			f.Phase = tuner.PhaseInit
+		}
 		return f.as("package_versions", tuner.ReasonEnvironment, "A package beside the engine lacks what the engine calls, so their versions do not belong together: install the version that this engine's release asks for.")
-	case unwrapped && log.phase == tuner.PhaseServe && ownCheck.MatchString(exception):
+	case unwrapped && log.phase == tuner.PhaseServe && refusedByCode(exception, log.origin(raised.at)):
 		return f.as("check_failed", tuner.ReasonInfeasible, "A check in the engine's own code failed under load, as it would again: the frame above names the part; turn the feature off that it belongs to, or take another backend.")
 	case log.phase == tuner.PhaseServe || log.phase == tuner.PhaseBench:
 		return f.as("died_serving", tuner.ReasonInfeasible, "The server died under load for a reason that is not known: fewer requests at once, or less memory for the KV cache, may keep it alive.")

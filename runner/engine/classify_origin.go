@@ -2,6 +2,7 @@ package engine
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -38,7 +39,19 @@ func (log *engineLog) origin(at int) string {
 	return name
 }
 
-// foreignCode tells whether an exception comes from a package beside the engine that lacks what it is asked for.
+// foreignCode tells whether an exception comes from a package beside the engine that lacks what it is asked for. A part that a model lacks is
+// missed in PyTorch, too, and is no matter of versions.
 func foreignCode(exception, origin string) bool {
+	if origin == "torch" && strings.Contains(exception, "object has no attribute") {
+		return false
+	}
 	return lacking.MatchString(exception) && origin != "" && origin != "vllm" && origin != "sglang"
+}
+
+// kernelPackages are those in which an exception means that a kernel does not take this shape, type or GPU.
+var kernelPackages = []string{"flashinfer", "sgl_kernel", "deep_gemm", "deep_ep", "flash_attn", "vllm_flash_attn", "flash_mla", "aiter", "cutlass", "triton_kernels", "fla"}
+
+// refusedByCode tells whether the engine's own checks, or its kernels, refused what they were called with.
+func refusedByCode(exception, origin string) bool {
+	return ownCheck.MatchString(exception) || slices.Contains(kernelPackages, origin) && refuses(exception)
 }
