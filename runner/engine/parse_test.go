@@ -143,21 +143,21 @@ func TestPublishedCommands(t *testing.T) {
 		file, engine, model string
 		want                []engine.Setting
 	}{
-		{"23", "vllm", "Qwen/Qwen3.5-27B-FP8", flags("port", 32651, "host", "0.0.0.0", "gpu-memory-utilization", 0.93, "enable-auto-tool-choice", true, "tool-call-parser", "qwen3_coder", "reasoning-parser", "qwen3", "optimization-level", 3,
+		{"o3-json-many-switches", "vllm", "Qwen/Qwen3.5-27B-FP8", flags("port", 32651, "host", "0.0.0.0", "gpu-memory-utilization", 0.93, "enable-auto-tool-choice", true, "tool-call-parser", "qwen3_coder", "reasoning-parser", "qwen3", "optimization-level", 3,
 			"max-num-batched-tokens", 8192, "performance-mode", "throughput", "enable-prefix-caching", true, "trust-remote-code", true, "enable-chunked-prefill", true, "async-scheduling", true, "language-model-only", true,
 			"chat-template", "unsloth.jinja", "speculative-config", `{"method":"qwen3_next_mtp","num_speculative_tokens":2}`, "load-format", "fastsafetensors")},
-		{"24", "vllm", "/models/x", flags("data-parallel-size", 4, "enable-expert-parallel", true, "gpu-memory-utilization", 0.88, "quantization", "ascend", "chat-template", "/models/x/chat_template.jinja",
+		{"multiline-json-literal-dollar-duplicate-switch", "vllm", "/models/x", flags("data-parallel-size", 4, "enable-expert-parallel", true, "gpu-memory-utilization", 0.88, "quantization", "ascend", "chat-template", "/models/x/chat_template.jinja",
 			"speculative-config", `{"num_speculative_tokens": 2, "method":"deepseek_mtp"}`, "compilation-config", `{"cudagraph_mode": "FULL_DECODE_ONLY","cudagraph_capture_sizes":[144]}`,
 			"additional-config", `{"enable_cpu_binding": "true", "multistream_overlap_shared_expert": false, "multistream_dsa_preprocess": false}`, "kv-transfer-config", kv)},
-		{"25", "vllm", "zai-org/GLM-5-FP8", flags("tensor-parallel-size", 8, "enable-expert-parallel", true, "speculative-config", `{"method": "mtp", "num_speculative_tokens": 3}`, "enable-prefix-caching", false)},
-		{"26", "vllm", "nvidia/Kimi-K2.5-NVFP4", flags("tensor-parallel-size", 4, "mm-encoder-tp-mode", "data", "compilation-config.pass_config.fuse_allreduce_rms", true, "tool-call-parser", "kimi_k2", "reasoning-parser", "kimi_k2",
+		{"short-flags-tp-ep", "vllm", "zai-org/GLM-5-FP8", flags("tensor-parallel-size", 8, "enable-expert-parallel", true, "speculative-config", `{"method": "mtp", "num_speculative_tokens": 3}`, "enable-prefix-caching", false)},
+		{"export-with-comment-dotted-underscore-true", "vllm", "nvidia/Kimi-K2.5-NVFP4", flags("tensor-parallel-size", 4, "mm-encoder-tp-mode", "data", "compilation-config.pass_config.fuse_allreduce_rms", true, "tool-call-parser", "kimi_k2", "reasoning-parser", "kimi_k2",
 			"enable-auto-tool-choice", true, "trust-remote-code", true)},
-		{"27", "vllm", "Qwen/Qwen3.5-35B-A3B", flags("hf-overrides", rope, "max-model-len", 1010000)},
-		{"28", "sglang", "/models/Qwen3.5-397B-A17B", flags("served-model-name", "Qwen3.5-397B-A17B", "port", 8070, "trust-remote-code", true, "tp-size", 2, "chunked-prefill-size", 32768, "mem-fraction-static", 0.9, "attention-backend", "triton",
+		{"hf-overrides-deep-json", "vllm", "Qwen/Qwen3.5-35B-A3B", flags("hf-overrides", rope, "max-model-len", 1010000)},
+		{"sglang-comments-and-model-override", "sglang", "/models/Qwen3.5-397B-A17B", flags("served-model-name", "Qwen3.5-397B-A17B", "port", 8070, "trust-remote-code", true, "tp-size", 2, "chunked-prefill-size", 32768, "mem-fraction-static", 0.9, "attention-backend", "triton",
 			"kv-cache-dtype", "bf16", "disable-piecewise-cuda-graph", true)},
-		{"29", "vllm", "gittensor-model-hub/Qwen3.8-27B-NVFP4-RTX5090", flags("host", "0.0.0.0", "port", 8000, "quantization", "modelopt", "dtype", "bfloat16", "kv-cache-dtype", "fp8", "gpu-memory-utilization", 0.94, "max-model-len", 131072, "max-num-seqs", 1,
+		{"blank-after-backslash", "vllm", "gittensor-model-hub/Qwen3.8-27B-NVFP4-RTX5090", flags("host", "0.0.0.0", "port", 8000, "quantization", "modelopt", "dtype", "bfloat16", "kv-cache-dtype", "fp8", "gpu-memory-utilization", 0.94, "max-model-len", 131072, "max-num-seqs", 1,
 			"speculative-config.method", "mtp", "speculative-config.num_speculative_tokens", 2, "enable-chunked-prefill", true, "max-num-batched-tokens", 2048)},
-		{"30", "vllm", "zai-org/GLM-4.7-FP8", flags("tensor-parallel-size", 8, "speculative-config.method", "mtp", "speculative-config.num_speculative_tokens", 1, "tool-call-parser", "glm47", "reasoning-parser", "glm45",
+		{"16K-suffix-and-dotted-mtp", "vllm", "zai-org/GLM-4.7-FP8", flags("tensor-parallel-size", 8, "speculative-config.method", "mtp", "speculative-config.num_speculative_tokens", 1, "tool-call-parser", "glm47", "reasoning-parser", "glm45",
 			"enable-auto-tool-choice", true, "async-scheduling", true, "enable-prefix-caching", true, "max-num-batched-tokens", 16384)},
 	} {
 		t.Run(c.file, func(t *testing.T) {
@@ -178,14 +178,10 @@ func TestPublishedCommands(t *testing.T) {
 	}
 }
 
-// published is a command as it was pasted; in number 29 the blanks behind a backslash, which end the command there, are taken away.
-func published(t *testing.T, number string) string {
+// published is a command as it was pasted, one of those that deploy imports; blanks behind a backslash, which end the command there, are taken away.
+func published(t *testing.T, name string) string {
 	t.Helper()
-	files, err := filepath.Glob("testdata/commands/" + number + "-*.sh")
-	if err != nil || len(files) != 1 {
-		t.Fatalf("%v %v", files, err)
-	}
-	text, err := os.ReadFile(files[0])
+	text, err := os.ReadFile(filepath.Join("..", "deploy", "testdata", "import", name+".sh"))
 	if err != nil {
 		t.Fatal(err)
 	}
