@@ -24,8 +24,9 @@ func (r *reader) configFile(o *Options) error {
 	if o.Open == nil {
 		return nil
 	}
-	text, err := o.Open(path)
+	text, err := o.Open(r.outside(path))
 	if err != nil {
+		r.unread = path
 		r.note(line, "the file of --config cannot be read (%v): what it sets is not known here", err)
 		return nil
 	}
@@ -40,6 +41,16 @@ func (r *reader) configFile(o *Options) error {
 	}
 	r.args = slices.Concat(r.args[:model], words, r.args[model:at], r.args[end:])
 	return nil
+}
+
+// outside is where a path in the container is found on the host: below the mount that holds it, if there is one.
+func (r *reader) outside(path string) string {
+	for _, m := range r.mounts {
+		if rest, ok := strings.CutPrefix(path, strings.TrimSuffix(m.to, "/")); ok && (rest == "" || rest[0] == '/') {
+			return strings.TrimSuffix(m.from, "/") + rest
+		}
+	}
+	return path
 }
 
 // configWords turns flag: value into words, as the engines do: true is the flag alone, false nothing, a mapping JSON.

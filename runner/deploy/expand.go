@@ -71,6 +71,7 @@ func (s *script) inspect(w *syntax.Word, c *call) (faults []*Error) {
 			if f := s.parameter(n, c); f != nil {
 				faults = append(faults, f)
 			}
+			return s.usesWord(n)
 		case *syntax.ArithmExp:
 			faults = append(faults, s.arithmetic(n)...)
 		case *syntax.SglQuoted:
@@ -111,6 +112,26 @@ func (s *script) source(n syntax.Node) string {
 		return "this"
 	}
 	return b.String()
+}
+
+// usesWord tells whether the word of ${NAME:-WORD} or ${NAME:+WORD} takes the place of the value: what stands in one that does not is nowhere seen.
+func (s *script) usesWord(p *syntax.ParamExp) bool {
+	if p.Param == nil || p.Exp == nil {
+		return true
+	}
+	v := s.vars.Get(p.Param.Value)
+	set := v.IsSet()
+	switch p.Exp.Op {
+	case syntax.DefaultUnsetOrNull, syntax.AssignUnsetOrNull, syntax.ErrorUnsetOrNull:
+		return !set || v.String() == ""
+	case syntax.DefaultUnset, syntax.AssignUnset, syntax.ErrorUnset:
+		return !set
+	case syntax.AlternateUnsetOrNull:
+		return set && v.String() != ""
+	case syntax.AlternateUnset:
+		return set
+	}
+	return true
 }
 
 // parameter looks at one $NAME: why it is not known, or what has to be said of it.

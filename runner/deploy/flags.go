@@ -25,7 +25,8 @@ var deployedVariables = []string{"CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES
 // reader turns the words of a command into settings.
 type reader struct {
 	start
-	im Import
+	im     Import
+	unread string // the file of --config, where it cannot be read
 }
 
 // read turns a command that was found into an Import.
@@ -45,13 +46,22 @@ func (s start) read(o *Options) (Import, error) {
 		r.im.Model = o.Model
 	}
 	if r.im.Model == "" {
-		return Import{}, &Error{Line: r.im.Line, Problem: "the command names no model", Try: "--model NAME beside --from"}
+		return Import{}, r.noModel()
 	}
 	r.jsonBesideKeys()
 	r.mounted()
 	slices.SortStableFunc(r.im.Notes, func(a, b Note) int { return a.Line - b.Line })
 	r.im.Notes = slices.CompactFunc(r.im.Notes, func(a, b Note) bool { return a == b })
 	return r.im, nil
+}
+
+func (r *reader) noModel() *Error {
+	e := &Error{Line: r.im.Line, Problem: "the command names no model", Try: "--model NAME beside --from"}
+	if r.unread != "" {
+		e.Problem += ", and the file of its --config, " + r.unread + ", cannot be read here"
+		e.Try += ", or the file beside this one"
+	}
+	return e
 }
 
 // firstFault joins all variables that are not set into one complaint; any other fault stands for itself.

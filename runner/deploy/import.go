@@ -162,7 +162,11 @@ func choose(found []start, which int) (start, error) {
 		for i, f := range found {
 			lines = append(lines, fmt.Sprintf("%d on line %d (%s)", i+1, f.words[0].line, f.short()))
 		}
-		return start{}, &Error{Line: found[1].words[0].line, Problem: fmt.Sprintf("%d commands serve: %s", len(found), strings.Join(lines, ", ")), Try: "--which N"}
+		list := " " + strings.Join(lines, ", ")
+		if len(lines) > 3 {
+			list = "\n  " + strings.Join(lines, "\n  ")
+		}
+		return start{}, &Error{Line: found[1].words[0].line, Problem: fmt.Sprintf("%d commands serve:%s", len(found), list), Try: "--which N"}
 	}
 	return found[0], nil
 }

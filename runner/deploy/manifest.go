@@ -178,8 +178,9 @@ func kubernetesText(t tree, env []Variable, o *Options) (text string, faults []*
 		if value, ok := o.Set[name]; ok {
 			return value
 		}
-		if !t.block { // in a script it is what a command prints
+		if !t.block && !strings.Contains(t.text, " ") || name == strings.ToUpper(name) { // else, in a script, it is what a command prints
 			faults = append(faults, &Error{Line: t.line, Problem: "$(" + name + ") is not set here", Try: "--set " + name + "=VALUE", unset: name})
+			return "${" + name + "}" // to a shell that the text is given to, it is a variable too
 		}
 		return found
 	})

@@ -10,6 +10,7 @@ var fence = regexp.MustCompile("(?m)^[ \t]*```")
 // readProse finds the commands in the fenced blocks of a Markdown text. A block in another language is passed over: most are no shell.
 func readProse(text string, o *Options) ([]start, error) {
 	var found []start
+	var unread error
 	var block []string
 	open, first := false, 0
 	for n, line := range strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
@@ -23,13 +24,16 @@ func readProse(text string, o *Options) ([]start, error) {
 				continue
 			}
 			more, err := findFrom(inner, first, o)
-			if err != nil {
-				return nil, err
+			if err != nil && unread == nil { // most likely another language
+				unread = err
 			}
 			found = append(found, more...)
 		case open:
 			block = append(block, line)
 		}
+	}
+	if len(found) == 0 {
+		return nil, unread
 	}
 	return found, nil
 }

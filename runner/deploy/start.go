@@ -40,11 +40,13 @@ type start struct {
 
 // short is the command as it begins.
 func (s start) short() string {
-	text := strings.Join(s.launch, " ")
+	var texts []string
 	for _, w := range s.args {
-		if !strings.HasPrefix(w.text, "-") {
-			return text + " " + w.text
-		}
+		texts = append(texts, w.text)
+	}
+	text := strings.Join(s.launch, " ")
+	if reading, err := s.engine.Read(texts); err == nil && reading.Model.Text != "" {
+		return text + " " + reading.Model.Text
 	}
 	return text
 }
@@ -162,7 +164,7 @@ func inContainer(words []word, o *Options, in container) ([]start, error) {
 		return nil, nil
 	}
 	first := words[0].text
-	if !strings.HasPrefix(first, "-") && first != "serve" && (name == "sglang" || strings.Contains(first, "/entrypoint") || python.MatchString(path.Base(first))) {
+	if !strings.HasPrefix(first, "-") && first != "serve" && (name == "sglang" || slices.Contains(shells, path.Base(first)) || strings.Contains(first, "/entrypoint") || python.MatchString(path.Base(first))) {
 		return nil, nil
 	}
 	s := start{engine: d, launch: d.Executable(), words: words, args: words, env: in.env, names: in.names, image: in.image, mounts: in.mounts, notes: in.notes}
@@ -187,14 +189,25 @@ func engineOfImage(image string) string {
 	return ""
 }
 
+var shells = []string{"sh", "bash", "zsh", "dash", "ash"}
+
 // shellText is the script in sh -c SCRIPT.
 func shellText(words []word) (word, bool) {
-	if !slices.Contains([]string{"sh", "bash", "zsh", "dash", "ash"}, path.Base(words[0].text)) {
+	if !slices.Contains(shells, path.Base(words[0].text)) {
 		return word{}, false
 	}
-	for i := 1; i+1 < len(words) && strings.HasPrefix(words[i].text, "-"); i++ {
-		if !strings.HasPrefix(words[i].text, "--") && strings.HasSuffix(words[i].text, "c") {
-			return words[i+1], true
+	isText := false
+	for i := 1; i < len(words); i++ {
+		switch text := words[i].text; {
+		case !strings.HasPrefix(text, "-") && !strings.HasPrefix(text, "+"):
+			return words[i], isText
+		case text == "-o" || text == "+o" || text == "-O" || text == "+O" || text == "--rcfile" || text == "--init-file":
+			i++ // the name of an option, or a file
+		case !strings.HasPrefix(text, "--") && strings.Contains(text, "c"): // options may follow: bash -c -i SCRIPT
+			isText = true
+			if strings.HasSuffix(text, "o") { // -euco pipefail
+				i++
+			}
 		}
 	}
 	return word{}, false
