@@ -114,6 +114,16 @@ func (s *script) source(n syntax.Node) string {
 	return b.String()
 }
 
+// wholeArray is ${NAME[@]} or ${NAME[*]}.
+func wholeArray(p *syntax.ParamExp) bool {
+	w, ok := p.Index.(*syntax.Word)
+	if !ok || p.Exp != nil || p.Slice != nil || p.Length {
+		return false
+	}
+	index := w.Lit()
+	return index == "@" || index == "*"
+}
+
 // usesWord tells whether the word of ${NAME:-WORD} or ${NAME:+WORD} takes the place of the value: what stands in one that does not is nowhere seen.
 func (s *script) usesWord(p *syntax.ParamExp) bool {
 	if p.Param == nil || p.Exp == nil {
@@ -167,6 +177,10 @@ func (s *script) parameter(p *syntax.ParamExp, c *call) *Error {
 		}
 	case op != nil && (op.Op == syntax.AlternateUnset || op.Op == syntax.AlternateUnsetOrNull):
 		c.notes = append(c.notes, Note{s.line(p), fmt.Sprintf("%s is not set: %s stands for nothing", name, s.source(p))})
+	case wholeArray(p): // no environment holds arrays: what is not set here is set nowhere
+		if _, noted := s.uncertain[name]; !noted {
+			c.notes = append(c.notes, Note{s.line(p), fmt.Sprintf("%s is not set: %s stands for nothing", name, s.source(p))})
+		}
 	default:
 		return s.unset(p, name)
 	}

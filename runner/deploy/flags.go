@@ -79,9 +79,9 @@ func firstFault(faults []*Error) error {
 	case 0:
 		return nil
 	case 1:
-		return &Error{Line: faults[0].Line, Problem: names[0] + " is not set here: a shell would put nothing in its place", Try: tries[0]}
+		return &Error{Line: faults[0].Line, Problem: names[0] + " is not set here: a shell would put nothing in its place", Try: tries[0] + ", without a VALUE where nothing belongs there"}
 	}
-	return &Error{Line: faults[0].Line, Problem: strings.Join(names, ", ") + " are not set here: a shell would put nothing in their place", Try: strings.Join(tries, " ")}
+	return &Error{Line: faults[0].Line, Problem: strings.Join(names, ", ") + " are not set here: a shell would put nothing in their place", Try: strings.Join(tries, " ") + ", without a VALUE where nothing belongs there"}
 }
 
 func (r *reader) note(line int, format string, args ...any) {

@@ -139,9 +139,11 @@ func readShell(text string, first int, o *Options, vars variables, in container)
 	if len(found) > 0 || !mentionsServer(text) {
 		return found, nil
 	}
-	for _, c := range s.calls { // $CMD: it may be what serves
-		if len(c.words) > 0 && len(c.words[0].fault) > 0 {
-			return nil, c.words[0].fault[0]
+	for _, c := range s.calls { // $CMD, eval "$CMD": it may be what serves
+		for i, w := range c.words {
+			if len(w.fault) > 0 && (i == 0 || i == 1 && c.words[0].text == "eval") {
+				return nil, w.fault[0]
+			}
 		}
 	}
 	return nil, nil

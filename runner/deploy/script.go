@@ -136,6 +136,14 @@ func (s *script) command(cmd syntax.Command) {
 	case *syntax.CoprocClause:
 		s.statement(c.Stmt)
 	case nil:
+	case *syntax.ForClause:
+		if !s.round(c) {
+			s.conditional(c)
+		}
+	case *syntax.IfClause:
+		if !s.branch(c) {
+			s.conditional(c)
+		}
 	default:
 		s.conditional(c)
 	}
@@ -168,10 +176,7 @@ func (s *script) conditional(c syntax.Command) {
 		}
 		return true
 	})
-	for i := range s.calls[before:] {
-		c := &s.calls[before+i]
-		c.notes = append(c.notes, Note{line, "the command stands in a condition, a loop or a function: it is taken as if it were always run"})
-	}
+	s.remark(before, Note{line, "the command stands in a condition, a loop or a function: it is taken as if it were always run"})
 }
 
 // call takes a simple command: assignments alone, or a command with its own variables.

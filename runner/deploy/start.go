@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -103,22 +104,12 @@ func startsOf(c call, o *Options, vars variables, in container) ([]start, error)
 		return nil, nil
 	}
 	if nested, ok := shellText(words); ok {
-		inner := variables{}
-		for _, v := range in.env {
-			inner[v.Name] = exportedVariable(v)
-		}
-		for name, v := range newVariables(o) {
-			if _, there := inner[name]; !there {
-				inner[name] = v
-			}
-		}
-		outer := in
-		outer.env = nil
-		found, err := readShell(nested.text, nested.line, o, inner, outer)
-		for i := range found {
-			found[i].fault = append(found[i].fault, nested.fault...)
-		}
-		return found, err
+		return readNested(nested, o, in)
+	}
+	if words[0].text == "eval" {
+		text := joined(words[1:])
+		in.env = nil
+		return readShell(text.text, text.line, o, maps.Clone(vars), in)
 	}
 	if rest, more, ok := dockerRun(words, vars); ok {
 		more.notes = slices.Concat(in.notes, more.notes)
@@ -134,7 +125,37 @@ func startsOf(c call, o *Options, vars variables, in container) ([]start, error)
 		}
 		return []start{s}, nil
 	}
+	rest, text, note := launched(words)
+	in.notes = append(in.notes, note)
+	switch {
+	case text.line > 0 && mentionsServer(text.text):
+		return readNested(text, o, in)
+	case len(rest) > 0:
+		return startsOf(call{words: rest, fault: c.fault}, o, vars, in)
+	}
 	return nil, nil
+}
+
+// readNested reads a text that a command gives to another shell, which sees what is exported.
+func readNested(text word, o *Options, in container) ([]start, error) {
+	if faults := text.fault; len(faults) > 0 && faults[0].unset == "" && mentionsServer(text.text) {
+		return nil, faults[0]
+	}
+	inner := variables{}
+	for _, v := range in.env {
+		inner[v.Name] = exportedVariable(v)
+	}
+	for name, v := range newVariables(o) {
+		if _, there := inner[name]; !there {
+			inner[name] = v
+		}
+	}
+	in.env = nil
+	found, err := readShell(text.text, text.line, o, inner, in)
+	for i := range found {
+		found[i].fault = append(found[i].fault, text.fault...)
+	}
+	return found, err
 }
 
 // engineIn looks for the engine at the beginning, or behind a wrapper that belongs to the command.
