@@ -14,18 +14,25 @@ const (
 	manifest
 	prose
 	unit
+	makefile
+	pythonProgram
 )
 
 var (
 	instruction = regexp.MustCompile(`(?i)^(FROM|ARG)\s+\S+`)
+	pythonLine  = regexp.MustCompile(`^(import|from)\s+[A-Za-z_][A-Za-z0-9_.]*(\s+(import|as)\s|\s*$|\s*,)`)
 	yamlKey     = regexp.MustCompile(`^(-\s+)?["']?[A-Za-z_][A-Za-z0-9_.-]*["']?:(\s|$)`)
 )
 
-// form tells what a text is from its first line that is no comment: a Dockerfile begins with FROM or ARG, YAML with a key, the rest is a script.
+// form tells what a text is from its first line that is no comment: a Dockerfile begins with FROM or ARG, YAML with a key, Python with an import,
+// a Makefile has a target with a recipe, the rest is a script.
 // A text with fences of Markdown is prose around scripts.
 func form(text string) textForm {
-	if fence.MatchString(text) {
+	switch {
+	case fence.MatchString(text):
 		return prose
+	case isMakefile(text):
+		return makefile
 	}
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(strings.TrimPrefix(line, "\ufeff"))
@@ -37,6 +44,8 @@ func form(text string) textForm {
 			return unit
 		case instruction.MatchString(line):
 			return dockerfile
+		case pythonLine.MatchString(line):
+			return pythonProgram
 		case yamlKey.MatchString(line):
 			return manifest
 		default:

@@ -77,7 +77,7 @@ func (e *Error) Error() string {
 }
 
 // Read finds the command that serves in a text: a shell command or script, a docker run command, a Dockerfile, a compose file, a Kubernetes
-// manifest, a systemd unit, or Markdown around any of them. Nothing is run. The error is an *Error.
+// manifest, the values of a chart, a systemd unit, a Makefile, a script for Windows, or Markdown around any of them. Nothing is run. The error is an *Error.
 func Read(text string, o Options) (im Import, err error) {
 	defer func() {
 		if recover() != nil { // the shell's reader does so on some rare expansions
@@ -116,6 +116,10 @@ func find(text string, o *Options) ([]start, error) {
 		return readProse(text, o)
 	case unit:
 		return readUnit(text, o)
+	case makefile:
+		return readMakefile(text, o)
+	case pythonProgram:
+		return nil, &Error{Problem: "this is a Python program: which command it starts shows only when it runs", Try: "the command that it starts (print it there, or ps -o args), in quotes or in a file"}
 	default:
 		return readShell(text, 1, o, newVariables(o), container{})
 	}

@@ -27,11 +27,13 @@ func readManifest(text string, o *Options) ([]start, error) {
 			}
 			continue
 		}
-		more, err := kubernetes(doc, o)
-		if err != nil {
-			return nil, err
+		for _, read := range []func(tree, *Options) ([]start, error){kubernetes, chartValues} {
+			more, err := read(doc, o)
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, more...)
 		}
-		found = append(found, more...)
 	}
 	if len(found) > 0 {
 		return found, nil
@@ -118,18 +120,7 @@ func kubernetesContainer(t tree, o *Options) ([]start, error) {
 	image, _ := t.get("image")
 	in := container{image: image.text}
 	env, _ := t.get("env")
-	for _, item := range env.items {
-		name, _ := item.get("name")
-		value, given := item.get("value")
-		if !given || name.text == "" {
-			if from, ok := item.get("valueFrom"); ok {
-				in.elsewhere(name.text, name.line, firstKey(from))
-			}
-			continue
-		}
-		text, _ := kubernetesText(value, in.env, o)
-		in.env = append(in.env, Variable{Name: name.text, Value: text, Line: name.line})
-	}
+	in.kubernetesEnv(env, o)
 	if from, ok := t.get("envFrom"); ok {
 		in.notes = append(in.notes, Note{from.line, "envFrom takes variables from elsewhere: they are not known here"})
 	}
@@ -142,6 +133,22 @@ func kubernetesContainer(t tree, o *Options) ([]start, error) {
 		}
 	}
 	return inContainer(words, o, in)
+}
+
+// kubernetesEnv takes a container's list of variables.
+func (c *container) kubernetesEnv(env tree, o *Options) {
+	for _, item := range env.items {
+		name, _ := item.get("name")
+		value, given := item.get("value")
+		if !given || name.text == "" {
+			if from, ok := item.get("valueFrom"); ok {
+				c.elsewhere(name.text, name.line, firstKey(from))
+			}
+			continue
+		}
+		text, _ := kubernetesText(value, c.env, o)
+		c.env = append(c.env, Variable{Name: name.text, Value: text, Line: name.line})
+	}
 }
 
 func firstKey(t tree) string {

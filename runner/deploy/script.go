@@ -45,8 +45,10 @@ type script struct {
 func readScript(text string, first int, o *Options, vars variables) (*script, error) {
 	windows := strings.Contains(text, "\r\n")
 	text = strings.ReplaceAll(text, "\r\n", "\n")
+	text, notes := posix(text, first)
 	s := &script{o: o, lines: strings.Split(text, "\n"), base: first - 1, vars: vars, uncertain: map[string]int{}, unknown: map[string]*Error{}}
-	if windows {
+	s.from.notes = notes
+	if windows && len(notes) == 0 {
 		s.from.notes = append(s.from.notes, Note{first, "the lines end as on Windows, which a shell takes for a part of the last word: they are read without that"})
 	}
 	file, err := parseBash(text)
