@@ -140,6 +140,13 @@ func (r *reader) flags() error {
 		if wrong := typographic(w.text); wrong != "" {
 			return &Error{Line: w.line, Problem: w.text + " begins with " + wrong + ", which no engine takes for a flag", Try: "--" + strings.TrimLeft(w.text, "-\u2010\u2011\u2012\u2013\u2014\u2212")}
 		}
+		if plain := strings.NewReplacer("\u201c", `"`, "\u201d", `"`, "\u2018", "'", "\u2019", "'", "\u00a0", " ").Replace(w.text); plain != w.text {
+			what := "typographic quotes, which a shell takes for letters"
+			if strings.Contains(w.text, "\u00a0") {
+				what = "a no-break space, which a shell takes for a letter"
+			}
+			return &Error{Line: w.line, Problem: w.text + " holds " + what, Try: plain}
+		}
 	}
 	reading, err := r.engine.Read(r.texts())
 	var usage *engine.UsageError

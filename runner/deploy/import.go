@@ -84,7 +84,7 @@ func Read(text string, o Options) (im Import, err error) {
 			im, err = Import{}, &Error{Source: o.Source, Problem: "something in the text is more than can be read here", Try: "the command alone, without the script around it"}
 		}
 	}()
-	found, err := find(text, &o)
+	found, err := find(strings.TrimPrefix(text, "\ufeff"), &o)
 	var one start
 	if err == nil {
 		one, err = choose(found, o.Which)
@@ -139,6 +139,11 @@ func readShell(text string, first int, o *Options, vars variables, in container)
 			return nil, err
 		}
 		found = append(found, more...)
+	}
+	if len(found) == 0 {
+		if found, err = s.readDocuments(o); err != nil {
+			return nil, err
+		}
 	}
 	if len(found) > 0 || !mentionsServer(text) {
 		return found, nil

@@ -43,7 +43,8 @@ func launched(words []word) (rest []word, text word, note Note) {
 		_, isShell := shellText(words[i:])
 		_, wrapped := droppedWrappers[path.Base(words[i].text)]
 		d, _ := engineAt(words[i:])
-		if d != nil || isShell || wrapped && words[i].text != "time" || slices.Contains(keptWrappers, path.Base(words[i].text)) {
+		if d != nil || isShell || wrapped && !slices.Contains([]string{"time", "exec", "command"}, words[i].text) || // a word of the launcher's own
+			slices.Contains(keptWrappers, path.Base(words[i].text)) {
 			return words[i:], word{}, note
 		}
 	}

@@ -38,6 +38,7 @@ type script struct {
 	unknown   map[string]*Error
 	from      container // variables whose values are not known here
 	calls     []call
+	documents []document
 	inner     int // how deep in conditions and loops
 }
 
@@ -107,6 +108,7 @@ func (s *script) statement(stmt *syntax.Stmt) {
 	before := len(s.calls)
 	s.command(stmt.Cmd)
 	for _, r := range stmt.Redirs {
+		s.document(r)
 		if len(s.calls) == before || r.Hdoc != nil {
 			continue
 		}
