@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -140,7 +141,7 @@ func (r *reader) flags() error {
 		if wrong := typographic(w.text); wrong != "" {
 			return &Error{Line: w.line, Problem: w.text + " begins with " + wrong + ", which no engine takes for a flag", Try: "--" + strings.TrimLeft(w.text, "-\u2010\u2011\u2012\u2013\u2014\u2212")}
 		}
-		if plain := strings.NewReplacer("\u201c", `"`, "\u201d", `"`, "\u2018", "'", "\u2019", "'", "\u00a0", " ").Replace(w.text); plain != w.text {
+		if plain := strings.NewReplacer("\u201c", `"`, "\u201d", `"`, "\u2018", "'", "\u2019", "'", "\u00a0", " ").Replace(w.text); plain != w.text && misquoted(w.text) {
 			what := "typographic quotes, which a shell takes for letters"
 			if strings.Contains(w.text, "\u00a0") {
 				what = "a no-break space, which a shell takes for a letter"
@@ -151,13 +152,23 @@ func (r *reader) flags() error {
 	reading, err := r.engine.Read(r.texts())
 	var usage *engine.UsageError
 	if errors.As(err, &usage) {
-		return &Error{Line: r.args[usage.At].line, Problem: r.engine.Title + " refuses it: " + usage.Problem}
+		e := &Error{Line: r.args[usage.At].line, Problem: r.engine.Title + " refuses it: " + usage.Problem}
+		if value := r.valueText(usage.At); strings.HasPrefix(value, "{") && !json.Valid([]byte(value)) {
+			e.Try = "the JSON in single quotes: a shell takes double quotes away, and ends a word at a blank"
+		}
+		return e
 	}
 	r.im.Model = reading.Model.Text
 	for _, g := range reading.Given {
 		r.given(g)
 	}
 	return r.unknown(reading)
+}
+
+// misquoted tells whether a word begins or ends in a typographic quote, or holds a no-break space.
+func misquoted(text string) bool {
+	const quotes = "\u201c\u201d\u2018\u2019"
+	return strings.Trim(text, quotes) != text || strings.Contains(text, "\u00a0")
 }
 
 // typographic names the character that a text processor has put in place of the dashes of a flag.

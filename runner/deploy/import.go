@@ -87,22 +87,45 @@ func Read(text string, o Options) (im Import, err error) {
 	found, err := find(strings.TrimPrefix(text, "\ufeff"), &o)
 	var one start
 	if err == nil {
-		one, err = choose(found, o.Which)
+		one, err = choose(found, &o)
 	}
 	if err == nil {
 		im, err = one.read(&o)
 	}
 	if e, ok := err.(*Error); ok {
 		e.Source = o.Source
+		if e.Problem == noCommand {
+			e.mention(text)
+		}
 	}
 	return im, err
+}
+
+// mention points at the first line that has to do with a server, where no command is found.
+func (e *Error) mention(text string) {
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		if name := serverIn(line); name != "" && !strings.HasPrefix(strings.TrimSpace(line), "#") {
+			e.Line, e.Problem = n, e.Problem+": this line mentions "+name+", and starts no server that autotune knows"
+			return
+		}
+	}
 }
 
 // servers are the words without which no text serves.
 var servers = []string{"vllm", "sglang"}
 
-func mentionsServer(text string) bool {
-	return slices.ContainsFunc(servers, func(s string) bool { return strings.Contains(text, s) })
+func mentionsServer(text string) bool { return serverIn(text) != "" }
+
+// serverIn is the first of them that a text holds.
+func serverIn(text string) string {
+	for _, s := range servers {
+		if strings.Contains(text, s) {
+			return s
+		}
+	}
+	return ""
 }
 
 // find looks for commands that serve, by the form of the text.
@@ -158,16 +181,20 @@ func readShell(text string, first int, o *Options, vars variables, in container)
 	return nil, nil
 }
 
+const noCommand = "no command that serves is found"
+
 // choose picks the command that is asked for.
-func choose(found []start, which int) (start, error) {
-	switch {
+func choose(found []start, o *Options) (start, error) {
+	switch which := o.Which; {
 	case len(found) == 0:
-		return start{}, &Error{Problem: "no command that serves is found",
+		return start{}, &Error{Problem: noCommand,
 			Try: "vllm serve MODEL ..., python -m sglang.launch_server --model-path MODEL ..., or a file that holds one"}
 	case which > len(found):
 		return start{}, &Error{Problem: fmt.Sprintf("there is no command %d that serves: there are %d", which, len(found))}
 	case which > 0:
 		return found[which-1], nil
+	case len(found) > 1 && replicas(found, o):
+		found[0].notes = append(found[0].notes, Note{found[0].words[0].line, fmt.Sprintf("%d commands serve, which differ only in where they do: this is the first of them", len(found))})
 	case len(found) > 1:
 		var lines []string
 		for i, f := range found {
@@ -180,6 +207,28 @@ func choose(found []start, which int) (start, error) {
 		return start{}, &Error{Line: found[1].words[0].line, Problem: fmt.Sprintf("%d commands serve:%s", len(found), list), Try: "--which N"}
 	}
 	return found[0], nil
+}
+
+// replicas tells whether all of them serve the same in the same way.
+func replicas(found []start, o *Options) bool {
+	var first Import
+	for i, f := range found {
+		im, err := f.read(o)
+		if err != nil {
+			return false
+		}
+		im.Env = slices.DeleteFunc(im.Env, func(v Variable) bool { return v.Deployment })
+		im.Flags = slices.DeleteFunc(im.Flags, func(f Flag) bool { return f.Deployment })
+		if i == 0 {
+			first = im
+		}
+		same := slices.EqualFunc(first.Env, im.Env, func(a, b Variable) bool { return a.Name == b.Name && a.Value == b.Value }) &&
+			slices.EqualFunc(first.Flags, im.Flags, func(a, b Flag) bool { return a.Setting == b.Setting })
+		if !same || first.Model != im.Model || !slices.Equal(first.Launch, im.Launch) {
+			return false
+		}
+	}
+	return true
 }
 
 // Export is the command again: everything that was read of it, each flag under its long name.

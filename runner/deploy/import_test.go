@@ -190,8 +190,8 @@ func settings(t *testing.T, im deploy.Import, argv []string) map[string]space.Va
 func TestImportRefusesWithTheLine(t *testing.T) {
 	for _, c := range []struct{ text, want, try string }{
 		{"", "s: no command that serves is found", "vllm serve MODEL"},
-		{"echo vllm serve m", "s: no command that serves is found", ""},
-		{"pip install vllm\ncurl localhost", "s: no command that serves is found", ""},
+		{"echo vllm serve m", "s:1: no command that serves is found: this line mentions vllm, and starts no server that autotune knows", ""},
+		{"pip install vllm\ncurl localhost", "s:1: no command that serves is found: this line mentions vllm, and starts no server that autotune knows", ""},
 		{"vllm serve m --max-num-seqs abc", "s:1: vLLM refuses it: argument --max-num-seqs: invalid int value: 'abc'", ""},
 		{"vllm serve m \\\n --max-num-seqs \\\n 16.5", "s:2: vLLM refuses it: argument --max-num-seqs: invalid int value: '16.5'", ""},
 		{"python -m sglang.launch_server --model-path m \\\n --tp_size 8", "s:2: SGLang takes no underscores in a flag: --tp_size", "--tp-size"},
