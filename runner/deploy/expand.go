@@ -153,7 +153,7 @@ func (s *script) parameter(p *syntax.ParamExp, c *call) *Error {
 	if why, ok := s.unknown[name]; ok {
 		return &Error{Line: s.line(p), Problem: fmt.Sprintf("$%s is set on line %d to what is not known here: %s", name, why.Line, why.Problem), Try: "--set " + name + "=VALUE"}
 	}
-	if name == "@" || name == "*" {
+	if _, given := s.vars["@"]; (name == "@" || name == "*") && !given {
 		c.notes = append(c.notes, Note{s.line(p), "$" + name + " is what the script is called with: nothing is taken for it"})
 		return nil
 	}

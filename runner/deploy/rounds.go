@@ -194,9 +194,7 @@ func (s *script) branch(c *syntax.IfClause) bool {
 	if !known {
 		return false
 	}
-	if said != "" {
-		s.from.notes = append(s.from.notes, Note{s.line(c), fmt.Sprintf("%s is not set: the condition is read so (--set %s=VALUE says otherwise)", said, said)})
-	}
+	s.unsetCondition(c, said)
 	if holds {
 		s.statements(c.Then)
 		return true
@@ -208,6 +206,13 @@ func (s *script) branch(c *syntax.IfClause) bool {
 		s.conditional(c.Else)
 	}
 	return true
+}
+
+// unsetCondition says of a condition that it was read with a variable that is not set.
+func (s *script) unsetCondition(n syntax.Node, name string) {
+	if name != "" {
+		s.from.notes = append(s.from.notes, Note{s.line(n), fmt.Sprintf("%s is not set: the condition is read so (--set %s=VALUE says otherwise)", name, name)})
+	}
 }
 
 // remark adds a note to every call from a place on.

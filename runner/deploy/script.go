@@ -39,7 +39,10 @@ type script struct {
 	from      container // variables whose values are not known here
 	calls     []call
 	documents []document
-	inner     int // how deep in conditions and loops
+	functions map[string]*function
+	defined   []*function // the same, in the order of the text
+	depth     int         // of calls of them
+	inner     int         // how deep in conditions and loops
 }
 
 // readScript reads a text as bash would. first is the line that its first one has in the surrounding file.
@@ -47,7 +50,7 @@ func readScript(text string, first int, o *Options, vars variables) (*script, er
 	windows := strings.Contains(text, "\r\n")
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	text, notes := posix(text, first)
-	s := &script{o: o, lines: strings.Split(text, "\n"), base: first - 1, vars: vars, uncertain: map[string]int{}, unknown: map[string]*Error{}}
+	s := &script{o: o, lines: strings.Split(text, "\n"), base: first - 1, vars: vars, uncertain: map[string]int{}, unknown: map[string]*Error{}, functions: map[string]*function{}}
 	s.from.notes = notes
 	if windows && len(notes) == 0 {
 		s.from.notes = append(s.from.notes, Note{first, "the lines end as on Windows, which a shell takes for a part of the last word: they are read without that"})
@@ -66,6 +69,7 @@ func readScript(text string, first int, o *Options, vars variables) (*script, er
 	for _, stmt := range file.Stmts {
 		s.statement(stmt)
 	}
+	s.uncalled()
 	return s, nil
 }
 
@@ -127,8 +131,7 @@ func (s *script) command(cmd syntax.Command) {
 	case *syntax.DeclClause:
 		s.declare(c)
 	case *syntax.BinaryCmd: // a && b, a || b, a | b
-		s.statement(c.X)
-		s.statement(c.Y)
+		s.chain(c)
 	case *syntax.Block:
 		s.statements(c.Stmts)
 	case *syntax.Subshell:
@@ -148,6 +151,18 @@ func (s *script) command(cmd syntax.Command) {
 		if !s.branch(c) {
 			s.conditional(c)
 		}
+	case *syntax.CaseClause:
+		if !s.choice(c) {
+			s.conditional(c)
+		}
+	case *syntax.WhileClause:
+		if !s.forever(c) {
+			s.conditional(c)
+		}
+	case *syntax.FuncDecl:
+		f := &function{body: c.Body}
+		s.functions[c.Name.Value] = f
+		s.defined = append(s.defined, f)
 	default:
 		s.conditional(c)
 	}
@@ -226,6 +241,8 @@ func (s *script) call(c *syntax.CallExpr) {
 		made.words = made.words[1:]
 	}
 	switch {
+	case len(made.words) > 0 && s.functions[made.words[0].text] != nil && s.inner == 0:
+		s.callFunction(s.functions[made.words[0].text], made)
 	case len(made.words) == 0:
 		if n := len(s.calls); n > 0 {
 			s.calls[n-1].notes = append(s.calls[n-1].notes, made.notes...)

@@ -20,7 +20,10 @@ type variables map[string]variable
 
 // Get finds a variable.
 func (v variables) Get(name string) expand.Variable {
-	if name == "@" || name == "*" {
+	if name == "*" {
+		name = "@"
+	}
+	if _, given := v[name]; name == "@" && !given {
 		return expand.Variable{Set: true, Kind: expand.Indexed, List: []string{}}
 	}
 	return v[name].Variable
