@@ -37,6 +37,18 @@ func (w *world) textOf(from string) (text, source string, err error) {
 	return from, "--from", nil
 }
 
+// fileOf is where the text of --from lies, as an absolute path; empty where it is no file.
+func fileOf(source string) string {
+	if _, err := os.Stat(source); err != nil {
+		return ""
+	}
+	file, err := filepath.Abs(source)
+	if err != nil {
+		return ""
+	}
+	return file
+}
+
 // configFile reads a file that a command names: from where the text lies, or from here.
 func configFile(source string) func(string) ([]byte, error) {
 	return func(path string) ([]byte, error) {
@@ -72,7 +84,7 @@ func (w *world) specFrom(o initOptions) (in studyfile.TemplateInput, notes []str
 	if err != nil {
 		return in, nil, err
 	}
-	im, err := deploy.Read(text, deploy.Options{Source: source, Set: set, Home: w.getenv("HOME"), Which: o.which, Model: o.model, Open: configFile(source)})
+	im, err := deploy.Read(text, deploy.Options{Source: source, Path: fileOf(source), Set: set, Home: w.getenv("HOME"), Which: o.which, Model: o.model, Open: configFile(source)})
 	var wrong *deploy.Error
 	if errors.As(err, &wrong) {
 		if wrong.Try == "" {

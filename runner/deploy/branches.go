@@ -74,16 +74,17 @@ type function struct {
 	called bool
 }
 
-// deepest is how far functions are followed into one another.
-const deepest = 8
+// deepest is how far functions are followed into one another, most how often in all.
+const deepest, most = 8, 500
 
 // callFunction reads a function's body with the words of a call as its parameters.
 func (s *script) callFunction(f *function, made call) {
 	f.called = true
-	if s.depth == deepest {
+	if s.depth == deepest || s.followed == most {
 		return
 	}
 	s.depth++
+	s.followed++
 	before := map[string]variable{}
 	for name, v := range s.vars {
 		if isParameter(name) {

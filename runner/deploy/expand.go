@@ -28,7 +28,7 @@ func (s *script) expandWith(w *syntax.Word, c *call) (string, []*Error) {
 	if faults := s.inspect(w, c); len(faults) > 0 {
 		return s.spelled(w), faults
 	}
-	text, err := expand.Literal(&expand.Config{Env: s.vars}, w)
+	text, err := expand.Literal(s.config(), w)
 	if err != nil {
 		return s.spelled(w), []*Error{{Line: s.line(w), Problem: s.spelled(w) + " cannot be read: " + err.Error()}}
 	}
@@ -41,7 +41,7 @@ func (s *script) expand(w *syntax.Word, c *call) []word {
 	if len(faults) > 0 {
 		return []word{{s.spelled(w), s.line(w), faults}}
 	}
-	fields, err := expand.Fields(&expand.Config{Env: s.vars}, w)
+	fields, err := expand.Fields(s.config(), w)
 	if err != nil {
 		return []word{{s.spelled(w), s.line(w), []*Error{{Line: s.line(w), Problem: s.spelled(w) + " cannot be read: " + err.Error()}}}}
 	}
@@ -64,6 +64,9 @@ func (s *script) inspect(w *syntax.Word, c *call) (faults []*Error) {
 	syntax.Walk(w, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CmdSubst:
+			if _, ok := s.printed(n); ok {
+				return false
+			}
 			return fault(n, s.source(n)+" is what another command prints: nothing is run here to find out", "what it prints, in its place")
 		case *syntax.ProcSubst:
 			return fault(n, s.source(n)+" is a file that another command writes: nothing is run here", "a file, in its place")

@@ -97,6 +97,10 @@ func (r *reader) environment() {
 		}
 	}
 	for _, v := range r.env {
+		if v.Value == "" && secret.Variable(v.Name, "a value") {
+			r.note(v.Line, "%s is empty here: it is not taken over; export it in the shell that starts autotune, if the server needs it", v.Name)
+			continue
+		}
 		if secret.Variable(v.Name, v.Value) {
 			r.secret(v.Name, v.Line)
 			continue
@@ -311,6 +315,9 @@ func (r *reader) stray(w engine.Argument, line int) error {
 		before := r.args[w.At-1].text
 		if f, ok := r.engine.Flag(before); ok && f.IsSwitch() && strings.HasPrefix(before, "-") {
 			e.Try = before + " alone: it is a switch and takes no value"
+		}
+		if before == "model" && w.At == 1 {
+			e.Try = "--model " + w.Text
 		}
 	}
 	return e

@@ -13,6 +13,7 @@ import (
 type Options struct {
 	Source string                            // what the text is called in messages
 	Set    map[string]string                 // values of variables that the text uses and does not set
+	Path   string                            // of the file that the text is, absolute: what $0 is; empty: not known
 	Home   string                            // what ~ and $HOME stand for; empty leaves them unknown
 	Model  string                            // instead of the one that the command names; empty: that one
 	Open   func(path string) ([]byte, error) // reads a file that the command names with --config; nil: none can be read
@@ -157,7 +158,11 @@ func readShell(text string, first int, o *Options, vars variables, in container)
 	in.names, in.notes = slices.Concat(in.names, s.from.names), slices.Concat(in.notes, s.from.notes)
 	var found []start
 	for _, c := range s.calls {
-		more, err := startsOf(c, o, s.vars, in)
+		vars := c.vars
+		if vars == nil {
+			vars = s.vars
+		}
+		more, err := startsOf(c, o, vars, in)
 		if err != nil {
 			return nil, err
 		}

@@ -128,7 +128,7 @@ func kubernetesContainer(t tree, o *Options) ([]start, error) {
 	for _, key := range []string{"command", "args"} {
 		list, _ := t.get(key)
 		for _, item := range list.items {
-			text, faults := kubernetesText(item, in.env, o)
+			text, faults := kubernetesText(item, in.env, o, false)
 			words = append(words, word{text, textLine(item), faults})
 		}
 	}
@@ -146,7 +146,7 @@ func (c *container) kubernetesEnv(env tree, o *Options) {
 			}
 			continue
 		}
-		text, _ := kubernetesText(value, c.env, o)
+		text, _ := kubernetesText(value, c.env, o, true)
 		c.env = append(c.env, Variable{Name: name.text, Value: text, Line: name.line})
 	}
 }
@@ -171,7 +171,7 @@ var kubernetesVariable = regexp.MustCompile(`\$?\$\(([A-Za-z_][A-Za-z0-9_]*)\)`)
 
 // kubernetesText replaces $(NAME) by what env says, or the person. A name that is not known stays as it is, as Kubernetes has it where there is no such
 // variable; most such names get their values in the cluster, so that it is a fault of a word.
-func kubernetesText(t tree, env []Variable, o *Options) (text string, faults []*Error) {
+func kubernetesText(t tree, env []Variable, o *Options, isEnv bool) (text string, faults []*Error) {
 	text = kubernetesVariable.ReplaceAllStringFunc(t.text, func(found string) string {
 		if strings.HasPrefix(found, "$$") {
 			return found[1:]
@@ -187,7 +187,9 @@ func kubernetesText(t tree, env []Variable, o *Options) (text string, faults []*
 		}
 		if !t.block && !strings.Contains(t.text, " ") || name == strings.ToUpper(name) { // else, in a script, it is what a command prints
 			faults = append(faults, &Error{Line: t.line, Problem: "$(" + name + ") is not set here", Try: "--set " + name + "=VALUE", unset: name})
-			return "${" + name + "}" // to a shell that the text is given to, it is a variable too
+			if !isEnv { // to a shell that the text is given to, it is a variable too
+				return "${" + name + "}"
+			}
 		}
 		return found
 	})

@@ -39,9 +39,6 @@ func (s *script) round(c *syntax.ForClause) bool {
 func (s *script) firstRound(loop syntax.Loop) (name, value string, fault *Error) {
 	switch loop := loop.(type) {
 	case *syntax.WordIter:
-		if first, ok := s.sequence(loop.Items); ok {
-			return loop.Name.Value, first, nil
-		}
 		var made call
 		for _, item := range loop.Items {
 			for _, w := range s.expand(item, &made) {
@@ -69,26 +66,6 @@ func (s *script) firstRound(loop syntax.Loop) (name, value string, fault *Error)
 		return n.Lit(), text, nil
 	}
 	return "", "", nil
-}
-
-// sequence is the first number of $(seq LAST) or $(seq FIRST ... LAST), the one command whose output is known without running it.
-func (s *script) sequence(items []*syntax.Word) (first string, ok bool) {
-	if len(items) == 0 || len(items[0].Parts) != 1 {
-		return "", false
-	}
-	sub, ok := items[0].Parts[0].(*syntax.CmdSubst)
-	if !ok || len(sub.Stmts) != 1 {
-		return "", false
-	}
-	seq, ok := sub.Stmts[0].Cmd.(*syntax.CallExpr)
-	if !ok || len(seq.Args) < 2 || seq.Args[0].Lit() != "seq" || strings.HasPrefix(seq.Args[1].Lit(), "-") {
-		return "", false
-	}
-	if len(seq.Args) == 2 {
-		return "1", true
-	}
-	first, faults := s.expandOne(seq.Args[1])
-	return first, len(faults) == 0
 }
 
 // decided tells whether the condition of an if holds, where that follows from what is known: [ -n "$NAME" ] and its like. A variable that is not set here

@@ -3,6 +3,7 @@ package deploy
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -23,8 +24,9 @@ type word struct {
 type call struct {
 	words []word
 	env   []Variable
-	ended int      // the line on which its last word ends
-	fault []*Error // why one of env cannot be known
+	vars  variables // those of the script when it comes to the command
+	ended int       // the line on which its last word ends
+	fault []*Error  // why one of env cannot be known
 	notes []Note
 }
 
@@ -42,6 +44,7 @@ type script struct {
 	functions map[string]*function
 	defined   []*function // the same, in the order of the text
 	depth     int         // of calls of them
+	followed  int         // calls of them so far
 	inner     int         // how deep in conditions and loops
 }
 
@@ -250,8 +253,16 @@ func (s *script) call(c *syntax.CallExpr) {
 	case len(s.calls) > 0 && len(made.env) == 0 && strings.HasPrefix(made.words[0].text, "-"):
 		s.goesOn(made)
 	default:
+		if made.mayServe() {
+			made.vars = maps.Clone(s.vars)
+		}
 		s.calls = append(s.calls, made)
 	}
+}
+
+// mayServe tells whether anything in a command has to do with a server.
+func (c call) mayServe() bool {
+	return slices.ContainsFunc(c.words, func(w word) bool { return mentionsServer(w.text) }) || len(c.words) > 0 && len(c.words[0].fault) > 0
 }
 
 const blankFollows = "a blank follows the backslash: a shell ends the command there; it is read as if the line went on"
@@ -342,6 +353,9 @@ func (s *script) assign(a *syntax.Assign, exported bool) {
 	if !a.Append {
 		delete(s.uncertain, name)
 	}
+	if s.takesArguments(a) {
+		faults = append(faults, &Error{Line: s.line(a), Problem: "$@ is what the script is called with"})
+	}
 	if len(faults) > 0 {
 		if _, given := s.o.Set[name]; !given {
 			s.unknown[name] = faults[0]
@@ -359,6 +373,19 @@ func (s *script) assign(a *syntax.Assign, exported bool) {
 	}
 	delete(s.unknown, name)
 	s.vars[name] = v
+}
+
+// takesArguments tells whether an assignment is made from all that the script is called with, which is not known.
+func (s *script) takesArguments(a *syntax.Assign) (takes bool) {
+	if _, given := s.vars["@"]; given {
+		return false
+	}
+	syntax.Walk(a, func(n syntax.Node) bool {
+		p, ok := n.(*syntax.ParamExp)
+		takes = takes || ok && p.Param != nil && (p.Param.Value == "@" || p.Param.Value == "*") && !p.Length && p.Exp == nil
+		return true
+	})
+	return takes
 }
 
 // longestValue bounds a variable, in bytes or words: what is set to itself twice, again and again, outgrows any memory.

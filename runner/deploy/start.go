@@ -49,6 +49,11 @@ func (s start) short() string {
 	if reading, err := s.engine.Read(texts); err == nil && reading.Model.Text != "" {
 		return text + " " + reading.Model.Text
 	}
+	for i, t := range texts[:max(len(texts)-1, 0)] { // a value may be missing
+		if t == "--model" || t == "--model-path" {
+			return text + " " + texts[i+1]
+		}
+	}
 	return text
 }
 

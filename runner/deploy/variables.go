@@ -63,6 +63,10 @@ func newVariables(o *Options) variables {
 	if o.Home != "" {
 		v["HOME"] = variable{Variable: expand.Variable{Set: true, Kind: expand.String, Str: o.Home}}
 	}
+	if o.Path != "" {
+		v["0"] = variable{Variable: expand.Variable{Set: true, Kind: expand.String, Str: o.Path}}
+		v["BASH_SOURCE"] = variable{Variable: expand.Variable{Set: true, Kind: expand.Indexed, List: []string{o.Path}}}
+	}
 	for name, value := range o.Set {
 		v[name] = variable{Variable: expand.Variable{Set: true, Kind: expand.String, Str: value}}
 	}
