@@ -37,7 +37,8 @@ in the hub's cache on this machine, else told from its name. This machine is ask
 --gpus 8xH200 plans for another one and asks nothing.
 
 With --from, what a team runs today becomes the spec's baseline: a command line as it is typed into a shell, or a file with one: a script, a docker run
-command, a Dockerfile, a compose file, a Kubernetes manifest, a systemd unit; - reads standard input. Nothing of it is run. Flags that say how the model lies on the GPUs,
+command, a Dockerfile, a compose file, a Kubernetes manifest, values of a chart, a systemd unit, a Makefile; - reads standard input. Nothing of it is run: loops are
+read as in their first round, functions as they are called, conditions on variables as they hold here. Flags that say how the model lies on the GPUs,
 and what it is, stay as they are; those that are worth searching are searched around today's values. Notes say, with their lines, what was not taken over:
 host, port and name, redirections, secrets. A variable that the text does not set is asked for: --set NAME=VALUE.
 

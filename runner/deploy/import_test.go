@@ -187,7 +187,12 @@ func stub(t *testing.T, program, text string, environ []string) seen {
 		t.Fatal(err)
 	}
 	file := filepath.Join(work, "seen.json")
-	if err := os.Mkdir(filepath.Join(work, "logs"), 0o700); err != nil {
+	for _, folder := range []string{"logs", ".venv/bin"} {
+		if err := os.MkdirAll(filepath.Join(work, folder), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(work, ".venv/bin/activate"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for name, body := range programs {
