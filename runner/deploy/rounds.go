@@ -41,11 +41,13 @@ func (s *script) firstRound(loop syntax.Loop) (name, value string, fault *Error)
 	case *syntax.WordIter:
 		var made call
 		for _, item := range loop.Items {
-			for _, w := range s.expand(item, &made) {
-				if len(w.fault) > 0 {
-					return loop.Name.Value, "", w.fault[0]
-				}
-				return loop.Name.Value, w.text, nil
+			words := s.expand(item, &made)
+			switch {
+			case len(words) == 0: // it stands for nothing
+			case len(words[0].fault) > 0:
+				return loop.Name.Value, "", words[0].fault[0]
+			default:
+				return loop.Name.Value, words[0].text, nil
 			}
 		}
 		return loop.Name.Value, "", &Error{Line: s.line(loop), Problem: "what the loop goes through"}
@@ -141,7 +143,8 @@ func (s *script) compared(op string, a, b *syntax.Word) (holds, known bool, said
 // tested is a word of a condition; for one that is nothing but a variable which is not set, its name. ok is false where it cannot be known.
 func (s *script) tested(w *syntax.Word) (text string, set, ok bool) {
 	faults := s.inspect(w, &call{})
-	for _, f := range faults {
+	if len(faults) > 0 {
+		f := faults[0]
 		if f.unset == "" || len(faults) > 1 {
 			return "", false, false
 		}
