@@ -81,12 +81,12 @@ func identify(ctx context.Context, q queries, path string, size int64) (version 
 	}
 	switch {
 	case size == 0:
-		return 0, wrong("is an empty file, not a study file", "remove it, or give another path to --study")
+		return 0, wrong("is an empty file, not a study file", "the file that autotune run has made; a new study takes a path where nothing lies: autotune run SPEC --study NEW.db")
 	case tables["autotune_study"]:
 	case tables["studies"] && tables["trials"]:
-		return 0, wrong("is a database of Optuna without a study of autotune", "give another path to --study")
+		return 0, wrong("is a database of Optuna without a study of autotune", "the file that autotune run has made; a new study takes a path where nothing lies: autotune run SPEC --study NEW.db")
 	default:
-		return 0, wrong("is a database of another program, not a study file", "give another path to --study")
+		return 0, wrong("is a database of another program, not a study file", "the file that autotune run has made; a new study takes a path where nothing lies: autotune run SPEC --study NEW.db")
 	}
 	err = q.QueryRowContext(ctx, "SELECT schema_version FROM autotune_study").Scan(&version)
 	if err == sql.ErrNoRows {

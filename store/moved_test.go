@@ -131,3 +131,38 @@ func TestRescuedGoesOn(t *testing.T) {
 		t.Errorf("integrity: %s, %v", sound, err)
 	}
 }
+
+// What another program leaves at the path is read as it is: the log of the file that is gone is not applied to it.
+func TestReplacedFileIsReadAsItIs(t *testing.T) {
+	path := temporary(t)
+	d := created(t, path)
+	carryOut(t, d, 0, 1, 2)
+	other := filepath.Join(filepath.Dir(path), "other.db")
+	finished(t, other, 1)
+	if err := os.Rename(other, path); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Renew(t.Context(), time.Second); !errors.Is(err, ErrMoved) {
+		t.Fatal(err)
+	}
+	if err := d.Close(); err != nil {
+		t.Log(err)
+	}
+	if diff := diff(wantTrials(*d.problem, 1), history(t, looking(t, path))); diff != "" {
+		t.Errorf("at the path (-want +got):\n%s", diff)
+	}
+}
+
+// A file that another program cuts short is noticed before more is written to it.
+func TestWrittenOver(t *testing.T) {
+	path := temporary(t)
+	d := created(t, path)
+	carryOut(t, d, 0, 1)
+	if err := os.Truncate(path, 4096); err != nil {
+		t.Fatal(err)
+	}
+	err := d.Begin(t.Context(), storetest.Begun(*d.problem, 2))
+	if !errors.Is(err, ErrMoved) || !strings.Contains(err.Error(), "was written over by another program while the study was open") {
+		t.Errorf("%v", err)
+	}
+}

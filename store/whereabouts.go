@@ -9,12 +9,14 @@ import (
 	"strings"
 )
 
-// here fails when the path no longer names the open file: what would be written now, nobody would find. What was written is saved beside it.
+// here fails when the path no longer names the open file: what would be written now, nobody would find. It fails too when another program has cut the
+// file short, which nothing of autotune does: what would be written now could not be read. What was written is saved beside it.
 func (d *DB) here(ctx context.Context) error {
 	if d.closed || d.readOnly != nil {
 		return &FileError{Path: d.path, Problem: "is not open for writing"}
 	}
-	if info, err := os.Stat(d.path); err == nil && os.SameFile(info, d.link.file) {
+	if info, err := os.Stat(d.path); err == nil && os.SameFile(info, d.link.file) && info.Size() >= d.link.file.Size() {
+		d.link.file = info
 		return nil
 	}
 	return d.moved(ctx, d.rescued == "")
@@ -23,7 +25,9 @@ func (d *DB) here(ctx context.Context) error {
 // moved saves the open file beside its path, when that is needed, and says what has happened.
 func (d *DB) moved(ctx context.Context, save bool) error {
 	what := "was deleted or moved away while the study was open"
-	if exists(d.path) {
+	if info, err := os.Stat(d.path); err == nil && os.SameFile(info, d.link.file) {
+		what = "was written over by another program while the study was open"
+	} else if err == nil {
 		what = "now names another file than the one that was opened"
 	}
 	moved := &FileError{Path: d.path, Err: ErrMoved}
@@ -64,5 +68,9 @@ func (d *DB) rescue(ctx context.Context) error {
 		return err
 	}
 	d.rescued = target
+	// The log beside the path bears the path's name: SQLite would apply what is in it to the file that lies there now. It goes where it belongs.
+	if info, err := os.Stat(d.path); err != nil || !os.SameFile(info, d.link.file) {
+		d.link.conn.ExecContext(context.WithoutCancel(ctx), "PRAGMA wal_checkpoint(TRUNCATE)") // should it fail, the copy is whole all the same
+	}
 	return nil
 }
