@@ -195,6 +195,7 @@ func (d *DB) Close() error {
 		// When another program's lock is in the way, the lease ends with this process all the same.
 		ctx := context.Background()
 		_ = retry(ctx, closePatience, nil, func() error { return inTransaction(ctx, d.link, d.release) })
+		d.settle(ctx)
 	}
 	err := d.link.close()
 	if d.readOnly != nil && d.readOnly.folder != "" {

@@ -68,9 +68,14 @@ func (d *DB) rescue(ctx context.Context) error {
 		return err
 	}
 	d.rescued = target
-	// The log beside the path bears the path's name: SQLite would apply what is in it to the file that lies there now. It goes where it belongs.
-	if info, err := os.Stat(d.path); err != nil || !os.SameFile(info, d.link.file) {
-		d.link.conn.ExecContext(context.WithoutCancel(ctx), "PRAGMA wal_checkpoint(TRUNCATE)") // should it fail, the copy is whole all the same
-	}
+	d.settle(context.WithoutCancel(ctx))
 	return nil
+}
+
+// settle empties the log beside the path when the open file is no longer there: the log bears the path's name, and SQLite would apply what is in it to
+// the file that lies there now. Should that fail, the copy is whole all the same.
+func (d *DB) settle(ctx context.Context) {
+	if info, err := os.Stat(d.path); err != nil || !os.SameFile(info, d.link.file) {
+		d.link.conn.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
+	}
 }
