@@ -99,7 +99,7 @@ func explain(path, doing string, err error) error {
 	}
 	switch e.Code {
 	case sqlite3.ErrNotADB:
-		return wrong("is no SQLite database, so no study file", "")
+		return wrong("is no SQLite database, so no study file", "the file that autotune run has made from a spec: NAME.db, or what --study said")
 	case sqlite3.ErrBusy, sqlite3.ErrLocked, sqlite3.ErrProtocol:
 		return wrong("is locked by another program", "find it with: fuser "+shell(path))
 	case sqlite3.ErrReadonly, sqlite3.ErrPerm:

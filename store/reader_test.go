@@ -149,3 +149,19 @@ func TestReaderOfACrashedCopy(t *testing.T) {
 		t.Errorf("the folder has changed:\n%v\n%v", before, after)
 	}
 }
+
+// A journal that another program has left beside the file is no reason not to look at it.
+func TestReaderBesideAJournal(t *testing.T) {
+	path := temporary(t)
+	finished(t, path, 2)
+	if err := os.WriteFile(path+"-journal", []byte("left by something else, and no journal of SQLite's"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := looking(t, path)
+	if got := history(t, d); len(got) != 2 {
+		t.Errorf("%d trials", len(got))
+	}
+	if _, err := os.Stat(path + "-journal"); err != nil {
+		t.Errorf("a reader changes nothing: %v", err)
+	}
+}

@@ -119,14 +119,19 @@ func (d *DB) outdated() bool {
 	return r.still && (exists(d.path+"-wal") || exists(d.path+"-journal") || info.Size() != r.size || !info.ModTime().Equal(r.time))
 }
 
-// dialCopy copies the file and its log into a temporary folder and opens the copy.
+// dialCopy copies the file and what lies beside it, its log or a journal to roll back, into a temporary folder and opens the copy.
 func (d *DB) dialCopy(ctx context.Context) error {
 	folder, err := os.MkdirTemp("", "autotune-read-")
 	if err != nil {
 		return err
 	}
 	target := filepath.Join(folder, "study.db")
-	err = errors.Join(copyFile(d.path, target), copyFile(d.path+"-wal", target+"-wal"))
+	err = copyFile(d.path, target)
+	for _, side := range []string{"-wal", "-journal"} {
+		if exists(d.path + side) {
+			err = errors.Join(err, copyFile(d.path+side, target+side))
+		}
+	}
 	if err == nil {
 		d.link, err = dial(ctx, target, map[string]string{"mode": "rw"})
 	}

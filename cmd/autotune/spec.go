@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,6 +23,9 @@ func readSpec(path, sampler string) (*studyfile.Spec, error) {
 	text, err := readRegular(path)
 	if err != nil {
 		return nil, trying(usage("reading the spec: %w", err), "autotune init writes a spec to start from")
+	}
+	if bytes.HasPrefix(text, []byte("SQLite format 3\x00")) {
+		return nil, trying(usage("reading the spec: %s is a study file, not a spec", path), "autotune status %s, or autotune resume %s", path, path)
 	}
 	spec, err := parseSpec(path, text, sampler)
 	if err != nil {
