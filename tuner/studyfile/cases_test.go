@@ -354,6 +354,9 @@ var errorCases = []struct {
 		`8:41: engines.vllm.space.c[1]: the value is listed twice: the first stands on line 8, column 30: found a mapping`,
 		`8:59: engines.vllm.space.c[2]: not a finite number: found .nan; allowed: JSON`,
 	}},
+	{[]string{`engines: {vllm: {space: {c: [1, "1", true, "true"]}}}`}, []string{
+		`8:33: engines.vllm.space.c[1]: the number and the text are one word on a command line: the first stands on line 8, column 30: found the text "1"`,
+	}},
 	{[]string{`engines: {vllm: {space: {x: {choices: [1, 2], when: "engine == sglang"}}}}`}, []string{
 		`8:47: engines.vllm.space.x.when: the condition never holds: found engine == sglang; allowed: engine is vllm`,
 	}},

@@ -82,6 +82,12 @@ func (r *reader) choices(n *node, p path) (d space.Domain, ok bool) {
 			ok = false
 			return
 		}
+		if j := slices.IndexFunc(values, func(w space.Value) bool { return sameWord(v, w) }); j >= 0 {
+			at := nodes[j].at
+			r.fail(item, p, fmt.Sprintf("the number and the text are one word on a command line: the first stands on line %d, column %d", at.line, at.column), "")
+			ok = false
+			return
+		}
 		values, nodes = append(values, v), append(nodes, item)
 	})
 	if !ok {
@@ -95,6 +101,11 @@ func (r *reader) choices(n *node, p path) (d space.Domain, ok bool) {
 		return d, err == nil
 	}
 	return r.rangeAmong(values, nodes, ranged, p)
+}
+
+// sameWord tells whether one of two values is a number and the other the text that it is written as: to an engine they are the same.
+func sameWord(v, w space.Value) bool {
+	return v.IsNumber() && w.Kind() == space.KindString && v.String() == w.String() || w.IsNumber() && v.Kind() == space.KindString && v.String() == w.String()
 }
 
 // rangeAmong joins a range with the values that stand beside it in a list.
