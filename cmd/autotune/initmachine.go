@@ -27,6 +27,8 @@ func (m machine) String() string {
 	switch {
 	case m.host.GPUs == 0:
 		return "a machine without a GPU"
+	case m.host.GPU == "" && m.host.GPUs == 1:
+		return "one GPU of a kind that is not known"
 	case m.host.GPU == "":
 		return fmt.Sprintf("%d GPUs of a kind that is not known", m.host.GPUs)
 	}

@@ -141,7 +141,10 @@ func (r *reader) texts() []string {
 
 // flags reads the words behind the launch.
 func (r *reader) flags() error {
-	for _, w := range r.args {
+	for i, w := range r.args {
+		if templated.MatchString(w.text) && !slices.Contains(deployed, r.flagOf(i)) {
+			return &Error{Line: w.line, Problem: w.text + " is filled in by a template", Try: fillIn}
+		}
 		if wrong := typographic(w.text); wrong != "" {
 			return &Error{Line: w.line, Problem: w.text + " begins with " + wrong + ", which no engine takes for a flag", Try: "--" + strings.TrimLeft(w.text, "-\u2010\u2011\u2012\u2013\u2014\u2212")}
 		}
@@ -167,6 +170,21 @@ func (r *reader) flags() error {
 		r.given(g)
 	}
 	return r.unknown(reading)
+}
+
+// templated is a place that Helm, or another tool with Go's templates, puts a value in.
+var templated = regexp.MustCompile(`\{\{-?\s*[.$]`)
+
+// fillIn is what to do about a template.
+const fillIn = "what comes out of the template: helm template CHART -f VALUES | autotune init --from -"
+
+// flagOf is the flag that a word is, or whose value it is; without dashes.
+func (r *reader) flagOf(i int) string {
+	head, _, _ := strings.Cut(r.args[i].text, "=")
+	if i > 0 && !strings.HasPrefix(head, "--") {
+		head, _, _ = strings.Cut(r.args[i-1].text, "=")
+	}
+	return strings.ReplaceAll(strings.TrimPrefix(head, "--"), "_", "-")
 }
 
 // misquoted tells whether a word begins or ends in a typographic quote, or holds a no-break space.

@@ -281,8 +281,16 @@ func TestImportRefusesWithTheLine(t *testing.T) {
 		{"services:\n  a: {image: nginx}", "s: no command that serves is found", ""},
 		{"services:\n  a: [", "s:2: not valid YAML: sequence end token ']' not found", ""},
 		{"vllm serve", "s:1: the command names no model", "--model"},
+		{"kind: Pod\nspec:\n  containers:\n  - image: vllm/vllm-openai\n    args: [--model, '{{ .Values.model }}']", "s:5: {{ .Values.model }} is filled in by a template", "helm template"},
+		{"kind: Pod\nspec:\n  {{- if .Values.x }}\n  containers: []\n", "s:3: not valid YAML: could not find flow map content", "helm template"},
+		{"import subprocess\nsubprocess.run(['vllm', 'serve', 'm'])", "s: this is a Python program: which command it starts shows only when it runs", "ps -o args"},
+		{"docker run -it vllm/vllm-openai:latest /bin/bash", "s:1: no command that serves is found: this line mentions vllm, and starts no server that autotune knows", "vllm serve"},
+		{"vllm serve \u201cm\u201d", "s:1: \u201cm\u201d holds typographic quotes, which a shell takes for letters", `"m"`},
+		{`vllm serve m -cc {"mode":3, "x":1}`, "s:1: vLLM refuses it: argument --compilation-config/-cc: Value {mode:3, cannot be converted to <function loads>.", "single quotes"},
+		{"services:\n  a:\n    image: vllm/vllm-openai\n    command: --config /c/m.yaml\n", "s:4: the command names no model, and the file of its --config, /c/m.yaml, cannot be read here", "beside this one"},
+		{"cmd=\"vllm serve m --seed $(date +%s)\"\neval $cmd", "s:2: $cmd is set on line 1 to what is not known here: $(date +%s) is what another command prints: nothing is run here to find out", "--set cmd"},
 	} {
-		_, err := deploy.Read(c.text, deploy.Options{Source: "s"})
+		_, err := deploy.Read(c.text, deploy.Options{Source: "s", Open: files{}.open})
 		var e *deploy.Error
 		if !errors.As(err, &e) || e.Error() != c.want || !strings.Contains(e.Try, c.try) {
 			t.Errorf("%q:\n got %v (%v)\nwant %s", c.text, err, e, c.want)
@@ -331,6 +339,18 @@ func TestImportReadsEveryForm(t *testing.T) {
 		{text: "[Service]\nExecStart=/bin/bash -c 'exec vllm serve m --seed 3'\n", launch: "vllm serve", model: "m", flags: "--seed=3"},
 		{text: "vllm serve m --config c.yaml --seed 9", launch: "vllm serve", model: "m", flags: `--seed=9 --max-num-seqs=8 --enforce-eager --hf-overrides={"a": {"f": 4.0, "s": "4.0"}} --cudagraph-capture-sizes 1 2`,
 			o: deploy.Options{Open: files{"c.yaml": "seed: 1\nmax-num-seqs: 8\nenforce-eager: true\nenable-eplb: false\nhf-overrides: {a: {f: 4.0, s: '4.0'}}\ncudagraph-capture-sizes: [1, 2]\n"}.open}},
+		{text: "services:\n  a:\n    image: vllm/vllm-openai\n    volumes: ['./conf:/c:ro']\n    command: --config /c/m.yaml\n", launch: "vllm serve", model: "from/file", o: deploy.Options{Open: files{"./conf/m.yaml": "model: from/file"}.open}},
+		{text: "for m in a b; do\n  vllm serve $m --seed ${S:-7}\ndone", launch: "vllm serve", model: "x", flags: "--seed=7", o: deploy.Options{Set: map[string]string{"m": "x"}}},
+		{text: "serve() { vllm serve $1 --seed ${2:-4} \"${@:3}\"; }\nserve m 5", launch: "vllm serve", model: "m", flags: "--seed=5"},
+		{text: "case $K in a) S=1 ;; *) S=2 ;; esac\nvllm serve m --seed $S", launch: "vllm serve", model: "m", flags: "--seed=1", o: deploy.Options{Set: map[string]string{"K": "a"}}},
+		{text: "S=1\n[ -n \"$X\" ] && S=2\n[[ -z $X ]] || S=3\nif [ \"$X\" = big ]; then S=4; else S=5; fi\nvllm serve m --seed $S", launch: "vllm serve", model: "m", flags: "--seed=5"},
+		{text: "D=$(cd \"$(dirname \"$0\")/..\" && pwd)\n$D/bin/vllm serve $(basename /a/m)", launch: "/srv/bin/vllm serve", model: "m", o: deploy.Options{Path: "/srv/scripts/go.sh"}},
+		{text: "MODEL ?= m\nTP = 2\nserve:\n\t@vllm serve $(MODEL) -tp ${TP} \\\n\t  --seed $$((1+1))\n", launch: "vllm serve", model: "m", flags: "--tensor-parallel-size=2 --seed=2"},
+		{text: "su - svc -c 'vllm serve m --seed 1'", launch: "vllm serve", model: "m", flags: "--seed=1"},
+		{text: "sbatch --wrap=\"vllm serve m --seed 1\"", launch: "vllm serve", model: "m", flags: "--seed=1"},
+		{text: "ssh -p 22 host 'cd /x; vllm serve m --seed 1'", launch: "vllm serve", model: "m", flags: "--seed=1"},
+		{text: "docker exec -it c bash -euo pipefail -c 'vllm serve m'", launch: "vllm serve", model: "m"},
+		{text: "kubectl run v --image=vllm/vllm-openai -- vllm serve m --seed 1", launch: "vllm serve", model: "m", flags: "--seed=1"},
 		{text: "vllm serve --config c.yaml", launch: "vllm serve", model: "from/file", o: deploy.Options{Open: files{"c.yaml": "model: from/file"}.open}},
 	} {
 		c.o.Source = "s"

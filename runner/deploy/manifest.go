@@ -11,6 +11,9 @@ import (
 // readManifest finds the containers of a compose file, or of a Kubernetes manifest of any kind, that serve.
 func readManifest(text string, o *Options) ([]start, error) {
 	documents, err := readYAML(text)
+	if wrong, ok := err.(*Error); ok && strings.Contains(text, "{{") {
+		wrong.Try = fillIn
+	}
 	if err != nil {
 		return nil, err
 	}

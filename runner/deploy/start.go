@@ -227,11 +227,11 @@ func shellText(words []word) (word, bool) {
 		switch text := words[i].text; {
 		case !strings.HasPrefix(text, "-") && !strings.HasPrefix(text, "+"):
 			return words[i], isText
-		case text == "-o" || text == "+o" || text == "-O" || text == "+O" || text == "--rcfile" || text == "--init-file":
-			i++ // the name of an option, or a file
-		case !strings.HasPrefix(text, "--") && strings.Contains(text, "c"): // options may follow: bash -c -i SCRIPT
-			isText = true
-			if strings.HasSuffix(text, "o") { // -euco pipefail
+		case text == "--rcfile" || text == "--init-file":
+			i++ // a file
+		case !strings.HasPrefix(text, "--"): // options may follow: bash -c -i SCRIPT
+			isText = isText || strings.Contains(text, "c")
+			if strings.ContainsAny(text[len(text)-1:], "oO") { // -euo pipefail: the name of an option
 				i++
 			}
 		}
