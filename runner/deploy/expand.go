@@ -154,6 +154,9 @@ func (s *script) parameter(p *syntax.ParamExp, c *call) *Error {
 	}
 	name := p.Param.Value
 	if why, ok := s.unknown[name]; ok {
+		if why.unset != "" { // what is asked for is where it comes from
+			return s.unset(p, why.unset)
+		}
 		return &Error{Line: s.line(p), Problem: fmt.Sprintf("$%s is set on line %d to what is not known here: %s", name, why.Line, why.Problem), Try: "--set " + name + "=VALUE"}
 	}
 	if _, given := s.vars["@"]; (name == "@" || name == "*") && !given {

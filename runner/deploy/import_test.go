@@ -271,6 +271,7 @@ func TestImportRefusesWithTheLine(t *testing.T) {
 		{"vllm serve m 'unclosed", "s:1: not what a shell reads: reached EOF without closing quote `'`", ""},
 		{"vllm serve $MODEL", "s:1: $MODEL is not set here: a shell would put nothing in its place", "--set MODEL=VALUE"},
 		{"vllm serve $MODEL --port ${PORT}", "s:1: $MODEL, $PORT are not set here: a shell would put nothing in their place", "--set MODEL=VALUE --set PORT=VALUE"},
+		{"M=$1 P=$2\nvllm serve $M --port $P", "s:2: $1, $2 are not set here: a shell would put nothing in their place", "--set 1=VALUE --set 2=VALUE"},
 		{"M=$(ls /models)\nvllm serve $M", "s:2: $M is set on line 1 to what is not known here: $(ls /models) is what another command prints: nothing is run here to find out", "--set M=VALUE"},
 		{"vllm serve m `date`", "s:1: $(date) is what another command prints: nothing is run here to find out", "what it prints"},
 		{"vllm serve m --tp 8", "s:1: vLLM knows no flag --tp", "--tensor-parallel-size"},
