@@ -147,7 +147,7 @@ func TestEndings(t *testing.T) {
 			WallLimit, map[string]int{"": 5, metric.ErrTimeout: 8, metric.ErrUnsent: 7}},
 		{"wall limit before the last is due", good, Options{Spec: with(func(s *workload.Spec) { s.WallLimit, s.Rate = 140*time.Millisecond, 40 })},
 			WallLimit, map[string]int{"": 6, metric.ErrUnsent: 14}},
-		{"request limit", half(silent), Options{Spec: with(func(s *workload.Spec) { s.RequestLimit = 200 * time.Millisecond })},
+		{"request limit", half(silent), Options{Spec: with(func(s *workload.Spec) { s.RequestLimit = time.Second })},
 			Complete, map[string]int{"": 5, metric.ErrTimeout: 15}},
 		{"hang", half(silent), Options{Spec: with(func(s *workload.Spec) { s.MaxConcurrency = 10 }), Silence: 200 * time.Millisecond},
 			Hang, map[string]int{"": 5, metric.ErrTimeout: 10, metric.ErrUnsent: 5}},
