@@ -42,7 +42,9 @@ type attempt struct {
 	ready   bool
 	sending
 	repeat int                // of the workload on this launch: each has content of its own
-	found  *tuner.Measurement // what a search for a rate has come to; nil without one
+	found  *tuner.Measurement // what a search for a rate has come to, its other probes beside it; nil without one
+	doubt  doubt              // why that is not believed
+	tried  *tuner.Measurement // the probes of a search that found no rate, since the server ended or fails at all of them
 	left   bool               // that search was given up, since the rate to beat did not hold
 	facts  map[string]string  // of the tool, for the record
 	out    tuner.Outcome      // what is known so far
@@ -122,6 +124,9 @@ func (a *attempt) run(ctx context.Context) (engine.Finding, error) {
 		lines = a.server.Lines() // its last words may have come meanwhile
 	}
 	finding, err := a.judge(ctx, why, result, lines)
+	if a.tried != nil && a.out.Kind == tuner.Infeasible {
+		a.out.Measured = a.tried
+	}
 	if left, ok := place.Unkillable(stopErr); ok {
 		return finding, a.unkillable(left)
 	}

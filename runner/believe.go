@@ -37,6 +37,12 @@ const (
 
 var trouble = regexp.MustCompile(`(?i)error|exception|abort|refus|reject|fail|out of memory|overload|queue is full|HTTP/1\.1" [45]\d\d`)
 
+// The rules that a measurement breaks when the load generator, or its machine, was its limit. These words appear in JSON and never change.
+const (
+	ruleLag     = "client_lag"
+	ruleDropped = "client_dropped"
+)
+
 // disbelief says which rule a measurement breaks, and how; empty when it can be believed.
 func (a *attempt) disbelief(result load.Result, m *tuner.Measurement) (rule, evidence string) {
 	for _, name := range slices.Sorted(maps.Keys(m.Metrics)) {
@@ -50,7 +56,7 @@ func (a *attempt) disbelief(result load.Result, m *tuner.Measurement) (rule, evi
 		}
 	}
 	if evidence := lagging(result, m.Metrics); evidence != "" {
-		return "client_lag", evidence
+		return ruleLag, evidence
 	}
 	if evidence := wrongInput(result.Records); evidence != "" {
 		return "input_length", evidence
@@ -186,21 +192,31 @@ func (a *attempt) belowKnee(m *tuner.Measurement) string {
 
 // remark adds what a reader of a good measurement should know.
 func (a *attempt) remark(result load.Result, m *tuner.Measurement) {
-	if word := a.belowKnee(m); word != "" {
+	for _, word := range a.remarks(result, m) {
 		a.warn("%s", word)
 	}
+}
+
+// remarks are what a reader of a good measurement should know. The rate that a search for one has found keeps its bounds, mostly below the knee: there that
+// is the answer, and no flaw.
+func (a *attempt) remarks(result load.Result, m *tuner.Measurement) (words []string) {
+	say := func(format string, args ...any) { words = append(words, fmt.Sprintf(format, args...)) }
+	if word := a.belowKnee(m); word != "" && a.RateGoal == nil {
+		say("%s", word)
+	}
 	if share, evidence := a.countsDiffer(result.Records); share > counterWord {
-		a.warn("%s: a difference of %.2g %%", evidence, 100*share)
+		say("%s: a difference of %.2g %%", evidence, 100*share)
 	}
 	if t := m.Metrics["tokens_per_event"]; t > 1.1 {
-		a.warn("an event carries %.2f tokens on average: inter-token latency is not what it says", t)
+		say("an event carries %.2f tokens on average: inter-token latency is not what it says", t)
 	}
 	if n := float64(runtime.NumCPU()); result.Clock == metric.Wall && result.CPU > busyClient*n {
-		a.warn("the load generator used %.1f of %.0f processors: it may have been the limit", result.CPU, n)
+		say("the load generator used %.1f of %.0f processors: it may have been the limit", result.CPU, n)
 	}
 	if n := failures(result.Records); n > 0 {
-		a.warn("%s", a.counts(result.Records))
+		say("%s", a.counts(result.Records))
 	}
+	return words
 }
 
 // counts says how many requests succeeded, and what became of the others.

@@ -3,6 +3,7 @@ package runner_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"autotune/tuner"
 	"autotune/tuner/metric"
@@ -49,6 +50,58 @@ func TestFindRate(t *testing.T) {
 			}
 			if w := r.config.Traffic[0]; m.Identity != w.Workload.Identity("") {
 				t.Errorf("asked %s", m.Identity)
+			}
+		})
+	}
+}
+
+// TestFindRateKeepsProbes: what a search has measured is kept, and its minutes are counted, also where it comes to no rate; and what a reader should know of the
+// probe that counts is said, of that one alone.
+func TestFindRateKeepsProbes(t *testing.T) {
+	kept := tuner.Bound{Metric: "p95_ttft", Op: "<=", Limit: 60}
+	for _, c := range []struct {
+		name, words string
+		rate        float64
+		kind        tuner.Kind
+		signature   string
+		probes      int // at least
+		warning     string
+	}{
+		{"the server dies in the third probe", "--clock law --fault oom-load=60", 20, tuner.Infeasible, "cuda_oom_torch", 2, ""},
+		{"the server hangs in the third probe", "--start-time 0s --fault hang-serve=60", 200, tuner.Infeasible, "hang", 2, ""},
+		{"below the gate at any rate", "--clock law --fault refuse=0.5", 4, tuner.Infeasible, "low_success", 2, ""},
+		{"two tokens an event", "--clock law --fault bundle=2", 1, tuner.Measured, "", 3, "an event carries"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newTrial(t, "vllm", strings.Fields(c.words)...)
+			r.config.Timeouts.Hang = time.Second
+			goal := tuner.Goal{Metric: metric.RequestRate, Direction: tuner.Maximize, SubjectTo: []tuner.Bound{kept}}
+			r.config.RateGoal, r.config.Traffic[0].Workload.Rate = &goal, c.rate
+			o, err := r.run(t.Context())
+			if err != nil || o.Kind != c.kind || o.Signature != c.signature || len(o.Measured.All()) < c.probes || o.Cost <= 0 {
+				t.Fatalf("%s, %q, %q, %d probes, cost %v, %v", o.Kind, o.Signature, o.Evidence, len(o.Measured.All()), o.Cost, err)
+			}
+			law := 0.0
+			for _, m := range o.Measured.All() {
+				if _, ok := m.Metrics[metric.RequestRate]; !ok || len(m.Records) != 24 {
+					t.Errorf("a probe of %d requests at %v", len(m.Records), m.Metrics)
+				}
+				law += m.Metrics["duration"]
+			}
+			if o.Measured.Clock == metric.Law && o.Cost.Seconds() < law-1e-3 {
+				t.Errorf("the probes took %v s, the trial is said to have cost %v", law, o.Cost)
+			}
+			said := 0
+			for _, w := range o.Warnings {
+				if c.warning != "" && strings.Contains(w, c.warning) {
+					said++
+				}
+				if strings.Contains(w, "below the knee") {
+					t.Errorf("of a rate: %s", w)
+				}
+			}
+			if want := map[bool]int{true: 1}[c.warning != ""]; said != want {
+				t.Errorf("said %d times, want %d: %q", said, want, o.Warnings)
 			}
 		})
 	}

@@ -43,9 +43,6 @@ func (a *attempt) judge(ctx context.Context, why error, result load.Result, line
 	case why != nil:
 		return engine.Finding{}, fmt.Errorf("measuring trial %d: %w", a.trial.Number, why)
 	}
-	if result.Clock == metric.Law {
-		a.out.Cost += result.Elapsed
-	}
 	if a.found != nil {
 		return a.foundRate(), nil
 	}
@@ -177,7 +174,7 @@ func (a *attempt) weigh(result load.Result, lines []string) engine.Finding {
 	m := a.measurement(result)
 	a.out.Measured = a.sofar(m)
 	if evidence := unsendable(result); evidence != "" { // before anything is held against the server
-		a.out.Kind, a.out.Rule, a.out.Evidence = tuner.Invalid, "client_dropped", evidence
+		a.out.Kind, a.out.Rule, a.out.Evidence = tuner.Invalid, ruleDropped, evidence
 		return engine.Finding{}
 	}
 	rate := m.Metrics["success_rate"]
@@ -198,10 +195,14 @@ func (a *attempt) weigh(result load.Result, lines []string) engine.Finding {
 	return engine.Finding{}
 }
 
-// foundRate judges a search for a rate. One that was given up is a trial cut short, of which no more is known than what the server did of the rate that
+// foundRate judges a search for a rate that came to its end. One that was given up is a trial cut short, of which no more is known than what the server did of the rate that
 // it could not hold.
 func (a *attempt) foundRate() engine.Finding {
 	a.out.Measured = a.found
+	if a.doubt.rule != "" {
+		a.out.Kind, a.out.Rule, a.out.Evidence = tuner.Invalid, a.doubt.rule, a.doubt.evidence
+		return engine.Finding{}
+	}
 	if a.left {
 		m := a.found
 		rate := m.Metrics[metric.RequestRate]

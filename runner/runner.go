@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"autotune/runner/engine"
 	"autotune/tuner"
@@ -54,6 +55,7 @@ func (r *Runner) Run(ctx context.Context, t tuner.Trial, observe func(tuner.Part
 		return tuner.Outcome{}, fmt.Errorf("planning trial %d: %w", t.Number, err)
 	}
 	began := r.Now()
+	simulated := time.Duration(0) // by all launches
 	for tries := map[bool]int{}; ; {
 		a, err := r.newAttempt(t, plan, observe, notes)
 		if err != nil {
@@ -63,7 +65,8 @@ func (r *Runner) Run(ctx context.Context, t tuner.Trial, observe func(tuner.Part
 		if err != nil {
 			return a.out, err
 		}
-		if a.out.Cost == 0 {
+		simulated += a.out.Cost
+		if a.out.Cost = simulated; simulated == 0 {
 			a.out.Cost = r.Now().Sub(began)
 		}
 		ports := aboutPorts(finding)

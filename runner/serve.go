@@ -35,9 +35,6 @@ func (a *attempt) serveAll(ctx context.Context) (result load.Result, why error) 
 			}
 			a.before = append(a.before, last)
 			a.remark(result, last)
-			if result.Clock == metric.Law {
-				a.out.Cost += result.Elapsed
-			}
 		}
 		a.Traffic = t
 		if result, why = a.serve(ctx); why != nil || result.Ending != load.Complete || a.refused != nil || i == len(a.Runner.Traffic)-1 {
@@ -95,6 +92,9 @@ func (a *attempt) serve(parent context.Context) (load.Result, error) {
 		return load.Result{Ending: load.Stopped, Stopped: word}, nil
 	}
 	result, err := a.measure(ctx, options, before, &progress)
+	if result.Clock == metric.Law {
+		a.out.Cost += result.Elapsed
+	}
 	if parent.Err() != nil {
 		return result, context.Cause(parent)
 	}
