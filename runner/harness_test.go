@@ -3,6 +3,7 @@ package runner_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -73,7 +74,7 @@ func newTrial(t *testing.T, engineName string, words ...string) *trial {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mark := "demo/" + strings.ReplaceAll(filepath.Base(t.TempDir())+t.Name(), "/", "-")
+	mark := fmt.Sprintf("demo/%d-%s.", os.Getpid(), strings.ReplaceAll(t.Name(), "/", "-")) // nobody else's, not even that of these tests elsewhere on the machine
 	seqs := []engine.Setting{{Flag: map[string]string{"vllm": "max-num-seqs", "sglang": "max-running-requests"}[engineName], Value: space.Int(8)}}
 	return &trial{T: t, mark: mark, observe: func(tuner.Partial) tuner.Verdict { return tuner.Verdict{} }, config: runner.Config{
 		Place: here,
