@@ -75,15 +75,16 @@ func (b *belief) sort() {
 func (b *belief) regress(dims []gaussian.Dim) error {
 	goal := b.problem.Goal
 	values := make([][]gaussian.Observation, 1+len(goal.SubjectTo))
+	like := bestWhole(goal, b.history)
 	for _, s := range b.seen {
 		m := s.trial.Outcome.Measured
 		if !s.ran || m == nil {
 			continue
 		}
-		noise := noiseOfShare(goal.Share(m))
-		if v, ok := goal.Value(m); ok {
-			values[0] = append(values[0], gaussian.Observation{Point: b.worked(s.cell), Value: logObjective(goal, v), Noise: noise})
+		if v, share, ok := objective(goal, s.trial, like); ok {
+			values[0] = append(values[0], gaussian.Observation{Point: b.worked(s.cell), Value: logObjective(goal, v), Noise: noiseOfShare(share)})
 		}
+		noise := noiseOfShare(goal.Share(m))
 		for i, violation := range violations(goal, s.trial) { // also of one that was cut short in the first of several targets, and has no value
 			if !math.IsNaN(violation) {
 				values[1+i] = append(values[1+i], gaussian.Observation{Point: b.worked(s.cell), Value: violation, Noise: noise})

@@ -49,6 +49,7 @@ func (s rf) grow(p tuner.Problem, h tuner.History, r *rand.Rand) *woods {
 	}
 	var runs, values sample
 	bounds := make([]sample, len(p.Goal.SubjectTo))
+	like := bestWhole(p.Goal, h)
 	for _, t := range h {
 		if !t.Told() {
 			continue
@@ -68,8 +69,10 @@ func (s rf) grow(p tuner.Problem, h tuner.History, r *rand.Rand) *woods {
 				bounds[i].add(c, violation)
 			}
 		}
-		if v, ok := p.Goal.Value(t.Outcome.Measured); ok {
+		if v, _, ok := objective(p.Goal, t, like); ok {
 			values.add(c, logObjective(p.Goal, v))
+		}
+		if _, ok := p.Goal.Value(t.Outcome.Measured); ok {
 			w.ranked = append(w.ranked, seen{trial: t, cell: c})
 		}
 	}

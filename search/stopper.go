@@ -39,7 +39,8 @@ func NewStopper(mode string, gate float64) (tuner.Stopper, error) {
 // assumption: that for the rest of its run a server is never faster than in the best window of the run so far, whatever a prompt's
 // token is worth against a generated one; it is not made before the server has settled (see outlook). The margin is that of two measurements of one configuration,
 // stopSure standard deviations of their difference, so that a configuration as good as the best is stopped in at most 1 % of cases even if
-// the bound had no slack at all. That the assumption holds within the margin is for a benchmark to show.
+// the bound had no slack at all. That the assumption holds within the margin is for a benchmark to show. Of several targets one that was not
+// measured yet has no bound, and is hoped to be better than any so far: see records for what that is worth.
 type stopper struct {
 	report bool
 	gate   float64

@@ -3,6 +3,7 @@ package search
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"autotune/tuner"
@@ -56,8 +57,10 @@ func (s stopper) hopeless(p tuner.Problem, h tuner.History, now tuner.Partial) s
 	if len(ranked) == 0 || !(ranked[0].Value > 0) {
 		return ""
 	}
+	margin := math.Max(leastMargin, stopSure*math.Sqrt2*noise(p, h))
 	best := ranked[0].Trial.Outcome.Measured
-	need, weight, ok := level(p.Goal, best, now)
+	r := records{goal: p.Goal, history: h, allowance: margin}
+	need, weight, hoped, ok := r.level(best, now)
 	if !ok {
 		return ""
 	}
@@ -66,6 +69,10 @@ func (s stopper) hopeless(p tuner.Problem, h tuner.History, now tuner.Partial) s
 		like = best.Of(now.Workload)
 	}
 	bound, whole, ok := s.reach(p.Goal, like, now)
+	if !ok && now.Measured != nil { // too early to tell, and the targets before it may have decided all the same
+		hoped = append(hoped, now.Workload)
+		bound, ok = r.hope(now.Workload)
+	}
 	if !ok || !(bound > 0) {
 		return ""
 	}
@@ -73,7 +80,7 @@ func (s stopper) hopeless(p tuner.Problem, h tuner.History, now tuner.Partial) s
 	if p.Goal.Direction == tuner.Minimize {
 		ahead, word = -ahead, "at least"
 	}
-	if ahead <= math.Max(leastMargin, stopSure*math.Sqrt2*noise(p, h)) {
+	if ahead <= margin {
 		return ""
 	}
 	of := ""
@@ -81,38 +88,15 @@ func (s stopper) hopeless(p tuner.Problem, h tuner.History, now tuner.Partial) s
 		of = " of about " + seconds(time.Duration(whole*float64(time.Second)))
 	}
 	name := "the best is"
-	if len(p.Goal.Targets) > 0 {
+	switch {
+	case len(hoped) > 0:
+		word = fmt.Sprintf("were it %.0f %% ahead of every trial so far on %s, it would come to %s", 100*math.Expm1(margin), strings.Join(hoped, ", "), word)
+		bound, need = ranked[0].Value*math.Pow(bound/need, weight), ranked[0].Value
+	case len(p.Goal.Targets) > 0:
 		name = fmt.Sprintf("on %s, where it takes", now.Workload)
 	}
 	return fmt.Sprintf("after %s%s: %s %s, %s %s", seconds(now.Elapsed), of, word,
 		metric.Format(p.Goal.Metric, threeDigits(bound)), name, metric.Format(p.Goal.Metric, need))
-}
-
-// level is what a trial needs on the workload that it is at to come out as good as the best, and the share of that workload in the objective, by which
-// a lack there counts. Of several targets that is known once the others have been measured.
-func level(g tuner.Goal, best *tuner.Measurement, now tuner.Partial) (need, weight float64, ok bool) {
-	if len(g.Targets) == 0 {
-		v, ok := g.Value(best)
-		return v, 1, ok
-	}
-	all, rest := 0.0, 0.0
-	for _, t := range g.Targets {
-		all += t.Weight
-		if t.Workload == now.Workload {
-			weight = t.Weight
-			continue
-		}
-		v, measured := g.ValueOn(now.Measured, t.Workload)
-		if !measured || v <= 0 {
-			return 0, 0, false
-		}
-		rest += t.Weight * math.Log(v)
-	}
-	v, ok := g.Value(best)
-	if !ok || weight == 0 {
-		return 0, 0, false
-	}
-	return math.Exp((all*math.Log(v) - rest) / weight), weight / all, true
 }
 
 // lookEvery is how often a trial's prospects are worked out: they do not change faster.

@@ -439,26 +439,3 @@ func TestCutShortNeverLeads(t *testing.T) {
 		t.Errorf("ranked %v", ranked)
 	}
 }
-
-// TestLevelOfSeveralTargets: what a trial needs on the target that it is at is what makes its geometric mean that of the best; while another target is
-// still to come nothing is known.
-func TestLevelOfSeveralTargets(t *testing.T) {
-	on := func(workload string, v float64, also ...*tuner.Measurement) *tuner.Measurement {
-		return &tuner.Measurement{Workload: workload, Metrics: map[string]float64{"x": v}, Also: also}
-	}
-	g := tuner.Goal{Metric: "x", Direction: tuner.Maximize, Targets: []tuner.Target{{Workload: "a", Weight: 1}, {Workload: "b", Weight: 3}}}
-	best := on("a", 16, on("b", 81))
-	if _, _, ok := level(g, best, tuner.Partial{Workload: "a"}); ok {
-		t.Error("a level although b is still to come")
-	}
-	need, weight, ok := level(g, best, tuner.Partial{Workload: "b", Measured: on("a", 2)})
-	if v, _ := g.Value(on("a", 2, on("b", need))); !ok || weight != 0.75 || math.Abs(v/54-1) > 1e-12 {
-		t.Errorf("needs %v (weight %v): the mean would be %v, the best's is 54", need, weight, v)
-	}
-	if _, _, ok := level(g, best, tuner.Partial{Workload: "guard", Measured: best}); ok {
-		t.Error("a level on a workload that is no target")
-	}
-	if need, weight, ok := level(tuner.Goal{Metric: "x"}, best, tuner.Partial{}); !ok || need != 16 || weight != 1 {
-		t.Errorf("with one target: %v, %v, %v", need, weight, ok)
-	}
-}
