@@ -23,7 +23,7 @@ func newStatus(w *world) *cobra.Command {
 predictions held. It works while the study runs.
 
 With --json: state (running, interrupted, ended, new), end, end_reason, trials (counts by outcome), baseline and best (trial, value, metric, unit, engine,
-flags, command), gain, failures (counts by reason), failure_kinds, predictions (null, or how well the model's predictions held: interval, metrics,
+flags, command, workloads (name, value, guard, retained), unjudged (guards that no baseline was measured on)), gain, failures (counts by reason), failure_kinds, predictions (null, or how well the model's predictions held: interval, metrics,
 run, judgement, sentence), clock, spent_seconds, pace (start_up_seconds, benchmark_seconds, failure_seconds,
 trials_left, seconds_left), saved (trials, minutes: what cutting trials short has saved), would_save (the same, and best, where stoppers only
 report), warnings. These keys stay.` + exitStatuses(statusDone, statusFailed, statusUsage),

@@ -61,6 +61,8 @@ type Entry struct {
 	Command string                 `json:"command"` // to paste into a shell
 	// Workloads are the values on each workload, when the study has several.
 	Workloads []WorkloadEntry `json:"workloads,omitempty"`
+	// Unjudged says of which guards nothing tells what the trial loses there against a baseline: see tuner.Unjudged.
+	Unjudged []string `json:"unjudged,omitempty"`
 }
 
 // WorkloadEntry is the objective's metric on one of several workloads.
@@ -90,10 +92,10 @@ func New(p tuner.Problem, h tuner.History, rank []tuner.Ranked, f Facts) Model {
 	}
 	ref, hasReference := tuner.Reference(p, h)
 	if hasReference {
-		m.Baseline = entry(p, ref, f)
+		m.Baseline = entry(p, h, ref, f)
 	}
 	if len(rank) > 0 {
-		m.Best = entry(p, rank[0], f)
+		m.Best = entry(p, h, rank[0], f)
 		m.Clock = rank[0].Trial.Outcome.Measured.Clock
 	} else {
 		m.nearest(p, h, f)
@@ -112,7 +114,7 @@ func New(p tuner.Problem, h tuner.History, rank []tuner.Ranked, f Facts) Model {
 	return m
 }
 
-func entry(p tuner.Problem, r tuner.Ranked, f Facts) *Entry {
+func entry(p tuner.Problem, h tuner.History, r tuner.Ranked, f Facts) *Entry {
 	e := &Entry{Trial: r.Trial.Number, Value: r.Value, Metric: p.Goal.Metric, Unit: metric.Unit(p.Goal.Metric),
 		Engine: r.Trial.Point.Engine(), Flags: map[string]space.Value{}}
 	for name, v := range r.Trial.Point.All() {
@@ -131,6 +133,7 @@ func entry(p tuner.Problem, r tuner.Ranked, f Facts) *Entry {
 			}
 			e.Workloads = append(e.Workloads, w)
 		}
+		e.Unjudged = tuner.Unjudged(p, h, r.Trial)
 	}
 	return e
 }
@@ -166,7 +169,7 @@ func (m *Model) nearest(p tuner.Problem, h tuner.History, f Facts) {
 		return
 	}
 	v, _ := p.Goal.Value(best.Outcome.Measured)
-	m.Nearest = entry(p, tuner.Ranked{Trial: *best, Value: v}, f)
+	m.Nearest = entry(p, h, tuner.Ranked{Trial: *best, Value: v}, f)
 	m.Misses = Misses(p.Goal, best.Outcome.Measured)
 }
 

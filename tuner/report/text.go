@@ -124,12 +124,16 @@ func (m Model) writeEntries(b *strings.Builder) {
 
 // writeWorkloads says what an entry comes to on each of several workloads.
 func (e Entry) writeWorkloads(b *strings.Builder) {
+	reference := map[bool]string{true: "baseline's", false: "stand-in's"}[len(e.Unjudged) == 0]
 	for _, w := range e.Workloads {
 		fmt.Fprintf(b, "          on %s: %s", w.Name, metric.Format(e.Metric, w.Value))
 		if w.Retained != nil {
-			fmt.Fprintf(b, ", a guard: %s of the baseline's", metric.Format(metric.Retained, *w.Retained))
+			fmt.Fprintf(b, ", a guard: %s of the %s", metric.Format(metric.Retained, *w.Retained), reference)
 		}
 		b.WriteString("\n")
+	}
+	for _, word := range e.Unjudged {
+		fmt.Fprintf(b, "          Not judged: %s\n", word)
 	}
 }
 
