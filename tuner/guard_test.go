@@ -64,9 +64,9 @@ func TestGuards(t *testing.T) {
 		values   map[int][2]float64
 		retained map[int]float64 // what is measured on the guard, and what it retains
 	}{
-		"the reference runs": {map[int][2]float64{0: {100, 50}, 1: {80, 40}, 2: {200, 30}, 3: {95, 60}, 4: {85, 60}}, map[int]float64{0: 1, 1: 0.8, 2: 0.6, 3: 1.2}},
-		"it does not":        {map[int][2]float64{0: {0, 0}, 1: {80, 40}, 2: {200, 30}, 3: {70, 60}, 4: {75, 44}}, map[int]float64{1: 1, 2: 0.75, 4: 1.1}},
-		"none does":          {map[int][2]float64{0: {0, 0}, 1: {0, 0}, 2: {200, 30}, 3: {190, 60}, 4: {100, 44}}, map[int]float64{2: 1, 3: 2}},
+		"the reference runs":    {map[int][2]float64{0: {100, 50}, 1: {80, 40}, 2: {200, 30}, 3: {95, 60}, 4: {85, 60}}, map[int]float64{0: 1, 1: 0.8, 2: 0.6, 3: 1.2}},
+		"it does not":           {map[int][2]float64{0: {0, 0}, 1: {80, 40}, 2: {200, 30}, 3: {70, 60}, 4: {75, 44}}, map[int]float64{1: 1, 2: 0.75, 4: 1.1}},
+		"none does":             {map[int][2]float64{0: {0, 0}, 1: {0, 0}, 2: {200, 30}, 3: {190, 60}, 4: {100, 44}}, map[int]float64{2: 1, 3: 2}},
 		"a baseline of nothing": {map[int][2]float64{0: {100, 0}, 1: {80, 0}, 2: {200, 30}, 3: {190, 0}}, map[int]float64{0: 1, 1: 1, 2: 1, 3: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {

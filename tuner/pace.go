@@ -9,23 +9,25 @@ type Pace struct {
 	Bench   time.Duration // of one that ran, on average
 	Failed  int           // trials that did not run, or are not believed
 	Failure time.Duration // of one of them, on average
-	// Expected is what a further trial costs: as many of them fail as among the latest.
+	// Expected is what a further trial costs: one like the latest ones, of which as many fail, and which start as configurations like them do.
 	Expected time.Duration
+	// StartUps are the start-ups by configuration.
+	StartUps StartUps
 }
 
-// latest is how many trials say how often further ones fail: a search fails less the more it knows.
+// latest is how many trials say what further ones are like: a search fails less the more it knows, and asks more and more of the same.
 const latest = 10
 
 // Pace learns from the trials of this study that have come to an end; the zero Pace when there are none.
 func (h History) Pace() Pace {
 	var p Pace
-	var ran []bool
+	var ended []Trial
 	for _, t := range h {
 		took := t.Ended.Sub(t.Started)
 		if t.Foreign || t.Outcome.Kind == Running || t.Outcome.Kind == Interrupted || took < 0 {
 			continue
 		}
-		ran = append(ran, t.Ran())
+		ended = append(ended, t)
 		if !t.Ran() {
 			p.Failed++
 			p.Failure += took
@@ -42,34 +44,49 @@ func (h History) Pace() Pace {
 	if p.Failed > 0 {
 		p.Failure /= time.Duration(p.Failed)
 	}
-	p.Expected = p.expect(ran[max(0, len(ran)-latest):])
+	p.StartUps = h.startUps()
+	p.Expected = p.expect(ended[max(0, len(ended)-latest):])
 	return p
 }
 
-// expect is the mean cost of trials that end like these.
-func (p Pace) expect(ran []bool) time.Duration {
+// expect is the mean cost of trials like these.
+func (p Pace) expect(like []Trial) time.Duration {
 	var sum time.Duration
-	for _, r := range ran {
-		if r {
-			sum += p.StartUp + p.Bench
+	for _, t := range like {
+		if t.Ran() {
+			sum += p.StartUps.Of(t.Point) + p.Bench
 		} else {
 			sum += p.Failure
 		}
 	}
-	if len(ran) == 0 {
+	if len(like) == 0 {
 		return 0
 	}
-	return sum / time.Duration(len(ran))
+	return sum / time.Duration(len(like))
 }
 
-// Left estimates how many trials the rest of the budget buys and how long they take, at this pace; elapsed is what the trial that now runs has taken
-// already. The time is 0 while nothing is known of it, and the trials are -1 where nothing bounds them.
-func (b Budget) Left(h History, spent, elapsed time.Duration) (trials int, left time.Duration) {
+// Remaining is what is left of a trial that has run for so long, were it to run to its end; 0 while nothing is known, and of one that is late.
+func (p Pace) Remaining(t Trial, elapsed time.Duration) time.Duration {
+	whole := p.StartUps.Of(t.Point) + p.Bench
+	if p.Ran == 0 {
+		whole = p.Expected
+	}
+	return max(0, whole-elapsed)
+}
+
+// Left estimates how many trials the rest of the budget buys and how long they take, at this pace. running is what remains of the trial that now runs, which
+// is one of them; negative while none does. The time is 0 while nothing is known of it, and the trials are -1 where nothing bounds them.
+func (b Budget) Left(h History, p Pace, spent, running time.Duration) (trials int, left time.Duration) {
 	trials = -1
-	expected := h.Pace().Expected
+	expected := p.Expected
+	idle := running < 0
+	if idle {
+		running = expected
+	}
 	if b.Trials > 0 {
-		trials = max(0, b.Trials-h.Finished())
-		left = max(0, time.Duration(trials)*expected-min(elapsed, expected))
+		if trials = max(0, b.Trials-h.Finished()); trials > 0 {
+			left = running + time.Duration(trials-1)*expected
+		}
 	}
 	if b.WallClock == 0 || trials == 0 {
 		return trials, left
@@ -80,7 +97,10 @@ func (b Budget) Left(h History, spent, elapsed time.Duration) (trials int, left 
 	}
 	if expected > 0 {
 		// What has begun before the clock runs out is finished.
-		n := int((clock + min(elapsed, expected) + expected - 1) / expected)
+		n := 1 + int((max(0, clock-running)+expected-1)/expected)
+		if idle && clock == 0 {
+			n = 0
+		}
 		if trials < 0 || n < trials {
 			trials = n
 		}

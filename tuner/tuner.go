@@ -52,6 +52,7 @@ type sitting struct {
 	renewed time.Time
 	ranked  bool    // since the history last changed: ranking may take a model's while, and progress comes every second
 	leader  *Ranked // nil: nothing leads
+	paced   *Pace   // nil: the history has changed since
 }
 
 // Run goes on with a study until its budget, its space or ctx ends, and returns the history as it then is.
@@ -113,7 +114,7 @@ func (s *sitting) reload(ctx context.Context) bool {
 	if err != nil || len(h) <= len(s.history) {
 		return false
 	}
-	s.history, s.ranked = h, false
+	s.history, s.ranked, s.paced = h, false, nil
 	return true
 }
 
@@ -229,7 +230,7 @@ func (s *sitting) origin(p Proposal) Origin {
 
 // put replaces the trial of the same number in the history, or appends it.
 func (s *sitting) put(t Trial) {
-	s.ranked = false
+	s.ranked, s.paced = false, nil
 	for i := range s.history {
 		if s.history[i].Number == t.Number && !s.history[i].Foreign {
 			s.history[i] = t
@@ -273,12 +274,21 @@ func (s *sitting) lead() *Ranked {
 	return s.leader
 }
 
+// pace is how long trials take.
+func (s *sitting) pace() *Pace {
+	if s.paced == nil {
+		p := s.history.Pace()
+		s.paced = &p
+	}
+	return s.paced
+}
+
 // left estimates the time to the end of the budget: by the clock, or by the trials left, whichever is sooner.
 func (s *sitting) left(current *Trial, ended bool) time.Duration {
-	elapsed := time.Duration(0)
+	running := time.Duration(-1)
 	if current != nil && !ended {
-		elapsed = max(0, s.Now().Sub(current.Started))
+		running = s.pace().Remaining(*current, s.Now().Sub(current.Started))
 	}
-	_, left := s.study.Budget.Left(s.history, s.spent(), elapsed)
+	_, left := s.study.Budget.Left(s.history, *s.pace(), s.spent(), running)
 	return left
 }

@@ -24,7 +24,8 @@ predictions held. It works while the study runs.
 
 With --json: state (running, interrupted, ended, new), end, end_reason, trials (counts by outcome), baseline and best (trial, value, metric, unit, engine,
 flags, command, workloads (name, value, guard, retained), unjudged (guards that no baseline was measured on)), gain, failures (counts by reason), failure_kinds, predictions (null, or how well the model's predictions held: interval, metrics,
-run, judgement, sentence), clock, spent_seconds, pace (start_up_seconds, benchmark_seconds, failure_seconds,
+run, judgement, sentence), clock, spent_seconds, pace (start_up_seconds, benchmark_seconds, failure_seconds, start_ups (by kind of
+configuration: like, seconds, cold_seconds, trials),
 trials_left, seconds_left), saved (trials, minutes: what cutting trials short has saved), would_save (the same, and best, where stoppers only
 report), warnings. These keys stay.` + exitStatuses(statusDone, statusFailed, statusUsage),
 		Example: "  autotune status glm.db\n  autotune status glm.db --json",

@@ -62,6 +62,14 @@ func TestPaceInWords(t *testing.T) {
 	if want := "a trial that runs takes 6.0 min to start and 8.4 min to measure, one that fails 75 s; the budget is good for about 24 more, 6.0 h"; p.String() != want {
 		t.Errorf("%s", p)
 	}
+	p.StartUps = []StartUp{{Like: "vllm tp-size=8", Seconds: 400, Trials: 6}, {Like: "sglang", Seconds: 330, Trials: 3}}
+	if got := p.String(); strings.Contains(got, "sglang") {
+		t.Errorf("%q tells apart what hardly differs", got)
+	}
+	p.StartUps[1].Seconds = 100
+	if got, want := p.String(), "a trial that runs takes 6.0 min to start (vllm tp-size=8 6.7 min, sglang 1.7 min) and 8.4 min to measure, "; !strings.HasPrefix(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
 	p = Pace{TrialsLeft: -1, pace: tuner.Pace{Failed: 2, Failure: 800 * time.Millisecond}}
 	if want := "one that fails 800 ms"; p.String() != want {
 		t.Errorf("%s", p)
