@@ -22,6 +22,7 @@ const (
 
 // StartUp is how long one kind of configuration takes to start: all of a trial that ran but its benchmark.
 type StartUp struct {
+	Engine  string
 	Like    string        // what such configurations have in common: "vllm", "vllm tensor-parallel-size=8"
 	Typical time.Duration // the median of the warm ones; the cold one while there is no other
 	Cold    time.Duration // the first of its engine and checkpoint, which finds nothing in memory and nothing compiled; 0 where that is of another kind
@@ -40,6 +41,7 @@ type StartUps struct {
 	split string             // that parameter's name; empty for none
 	warm  map[string]int     // warm starts by engine, checkpoint and that parameter's value
 	kinds map[string]StartUp // by name
+	roots map[string]StartUp // by engine and checkpoint alone
 	all   StartUp
 }
 
@@ -82,27 +84,35 @@ func parameters(starts []start) []string {
 
 // newStartUps sorts start-ups into kinds, by a parameter's values too when it is named.
 func newStartUps(starts []start, split string) StartUps {
-	s := StartUps{split: split, warm: map[string]int{}, kinds: map[string]StartUp{}}
+	s := StartUps{split: split, warm: map[string]int{}}
 	for _, x := range starts {
 		if name := s.finest(x.point); name != "" && !x.cold {
 			s.warm[name]++
 		}
 	}
+	s.kinds, s.roots, s.all = sumUpBy(starts, s.kind), sumUpBy(starts, rootKind), sumUp("", starts)
+	return s
+}
+
+// sumUpBy makes a kind of the starts of each name.
+func sumUpBy(starts []start, name func(space.Point) string) map[string]StartUp {
 	of := map[string][]start{}
 	for _, x := range starts {
-		kind := s.kind(x.point)
-		of[kind] = append(of[kind], x)
+		of[name(x.point)] = append(of[name(x.point)], x)
 	}
+	kinds := map[string]StartUp{}
 	for kind, some := range of {
-		s.kinds[kind] = sumUp(kind, some)
+		kinds[kind] = sumUp(kind, some)
 	}
-	s.all = sumUp("", starts)
-	return s
+	return kinds
 }
 
 // sumUp makes one kind of some starts.
 func sumUp(kind string, starts []start) StartUp {
 	g := StartUp{Like: kind, Trials: len(starts)}
+	if len(starts) > 0 {
+		g.Engine = starts[0].point.Engine()
+	}
 	var warm []time.Duration
 	for _, x := range starts {
 		if x.cold {
@@ -157,15 +167,22 @@ func (s StartUps) spread(starts []start) (sum float64) {
 // Of is how long a configuration is likely to take to start; 0 while nothing is known. Of an engine or a checkpoint that was never started, all the others
 // say most.
 func (s StartUps) Of(p space.Point) time.Duration {
-	if g, ok := s.kinds[s.kind(p)]; ok {
-		return g.Typical
+	for _, g := range []StartUp{s.kinds[s.kind(p)], s.roots[rootKind(p)]} {
+		if g.Trials > 0 {
+			return g.Typical
+		}
 	}
 	return s.all.Typical
 }
 
 // Kinds lists the kinds of configurations that were started, the most frequent first.
-func (s StartUps) Kinds() []StartUp {
-	return slices.SortedFunc(maps.Values(s.kinds), func(a, b StartUp) int {
+func (s StartUps) Kinds() []StartUp { return byTrials(s.kinds) }
+
+// Roots lists them by engine and checkpoint alone.
+func (s StartUps) Roots() []StartUp { return byTrials(s.roots) }
+
+func byTrials(kinds map[string]StartUp) []StartUp {
+	return slices.SortedFunc(maps.Values(kinds), func(a, b StartUp) int {
 		return cmp.Or(cmp.Compare(b.Trials, a.Trials), cmp.Compare(a.Like, b.Like))
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"autotune/runner/engine"
@@ -152,7 +153,7 @@ func (a *assembly) phases(x experience) []phase {
 	var list []phase
 	pace, source := x.pace, x.from
 	if source != "" {
-		list = append(list, phase{Name: "start", Seconds: pace.StartUp.Seconds(), Why: fmt.Sprintf("mean of the %s that ran in %s", trials(pace.Ran), source)})
+		list = append(list, a.starting(x))
 	} else {
 		list = append(list, phase{Name: "init", Seconds: assumedInit.Seconds(), Why: "assumed"}, a.loading(),
 			phase{Name: "profile, capture", Seconds: assumedCapture.Seconds(), Why: "assumed, with compiled kernels in the cache; 10 to 20 min more the first time"},
@@ -175,6 +176,39 @@ func (a *assembly) phases(x experience) []phase {
 		list = append(list, p)
 	}
 	return list
+}
+
+// starting is the start-up as an earlier study learned it, by engine and checkpoint: the search may ask each of them as often.
+func (a *assembly) starting(x experience) phase {
+	p := phase{Name: "start", Seconds: x.pace.StartUp.Seconds()}
+	var words, unknown []string
+	sum := 0.0
+	known := map[string]bool{}
+	for _, k := range x.pace.StartUps.Roots() {
+		if !slices.ContainsFunc(a.spec.Engines, func(e studyfile.Engine) bool { return e.Name == k.Engine }) {
+			continue
+		}
+		known[k.Engine], sum = true, sum+k.Typical.Seconds()
+		word := fmt.Sprintf("%s %s in %s", k.Like, roughly(k.Typical), trials(k.Trials))
+		if k.Cold > k.Typical+k.Typical/4 {
+			word += ", the first " + roughly(k.Cold)
+		}
+		words = append(words, word)
+	}
+	for _, e := range a.spec.Engines {
+		if !known[e.Name] {
+			unknown = append(unknown, e.Name)
+		}
+	}
+	if len(words) == 0 {
+		p.Why = fmt.Sprintf("mean of the %s that ran in %s, under other engines", trials(x.pace.Ran), x.from)
+		return p
+	}
+	p.Seconds, p.Why = sum/float64(len(words)), fmt.Sprintf("learned in %s: %s", x.from, strings.Join(words, "; "))
+	if len(unknown) > 0 {
+		p.Why += "; nothing is known of " + strings.Join(unknown, ", ")
+	}
+	return p
 }
 
 // loading is the reading of the weights: of the largest checkpoint, since the search decides which one.

@@ -36,7 +36,7 @@ engines: {vllm: {fixed: {tensor-parallel-size: 8, max-model-len: 16384}, space: 
 	if err := printNight(&page, n, false); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"mean of the 1 trial that ran in", "said, where it did", "93.5 to 95.4   weights", "17 requests of the longest at once"} {
+	for _, want := range []string{"mean of the 1 trial that ran in", ": vllm 40 s in 1 trial", "said, where it did", "93.5 to 95.4   weights", "17 requests of the longest at once"} {
 		if !strings.Contains(strings.Join(strings.Fields(page.String()), " "), strings.Join(strings.Fields(want), " ")) {
 			t.Errorf("%q is not in\n%s", want, page.String())
 		}
