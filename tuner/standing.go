@@ -111,39 +111,3 @@ func (f Failure) Name() string {
 func FailureOf(o Outcome) Failure {
 	return Failure{Reason: o.Reason, Signature: o.Signature, Phase: o.Phase, Example: o.Evidence}
 }
-
-// Savings are what cutting trials short saves.
-type Savings struct {
-	Trials  int     `json:"trials"`
-	Minutes float64 `json:"minutes"` // of benchmarks, on the trials' clock: what was left of each by its length, or its most likely one
-	// Best counts, among trials that a stopper which only reports would have cut short, those that ended better than all before them.
-	Best int `json:"best,omitempty"`
-}
-
-// Saved adds up the trials that were cut short, and those that a stopper which only reports would have cut.
-func Saved(g Goal, h History) (saved, reported Savings) {
-	var best *Measurement
-	for _, t := range h {
-		o := t.Outcome
-		if t.Foreign {
-			continue
-		}
-		leads := g.Feasible(t) && (best == nil || g.Better(o.Measured, best))
-		if leads {
-			best = o.Measured
-		}
-		if o.Share <= 0 || o.Share >= 1 || o.Measured == nil {
-			continue
-		}
-		into, cut := &saved, o.Measured.All()
-		if o.Kind == Measured {
-			into, cut = &reported, cut[:1]
-		}
-		into.Trials++
-		into.Minutes += (1 - o.Share) * cut[len(cut)-1].Metrics["duration"] / 60 // of several workloads the last one was cut
-		if leads {
-			into.Best++
-		}
-	}
-	return saved, reported
-}

@@ -63,7 +63,8 @@ func GiveUp(t Trial) Trial {
 // attempt launches the trial once, with an eye on the engine's version and on the stopper.
 func (s *sitting) attempt(ctx context.Context, t *Trial) (Outcome, error) {
 	var changed error
-	var noted Verdict // what a stopper that only reports would have done
+	var noted Verdict // what a stopper that only reports would have done, and in which workload
+	var at string
 	outcome, err := s.Runner.Run(ctx, *t, func(p Partial) Verdict {
 		if changed == nil && p.EngineVersion != "" {
 			changed = s.checkVersion(ctx, *t, p.EngineVersion)
@@ -86,7 +87,7 @@ func (s *sitting) attempt(ctx context.Context, t *Trial) (Outcome, error) {
 		v := s.Stopper.Stop(s.problem, s.history, p)
 		if v.Report {
 			if s.problem.Goal.Metric != metric.RequestRate { // there it would have ended a probe, and not the trial
-				noted = v
+				noted, at = v, p.Workload
 			}
 			v = Verdict{}
 		}
@@ -96,16 +97,38 @@ func (s *sitting) attempt(ctx context.Context, t *Trial) (Outcome, error) {
 		err = changed
 	}
 	s.compare(*t, &outcome)
-	return noted.note(outcome), err
+	return noted.note(outcome, at), err
 }
 
-// note adds to a trial's outcome what a stopper that only reports would have done; the outcome itself is kept.
-func (v Verdict) note(o Outcome) Outcome {
+// note adds to a trial's outcome what a stopper that only reports would have done in one of its workloads; the outcome itself is kept.
+func (v Verdict) note(o Outcome, workload string) Outcome {
 	if v.Rule == "" || o.Kind != Measured {
 		return o
 	}
 	o.Signature, o.Share, o.Evidence = v.Rule, v.Share, "would have been cut short: "+v.Reason
+	if all := o.Measured.All(); len(all) > 1 {
+		o.Share = shareOfAll(all, workload, v.Share)
+	}
 	return o
+}
+
+// shareOfAll is the share of the time of all workloads of a launch that had gone by at a share of one of them.
+func shareOfAll(all []*Measurement, workload string, share float64) float64 {
+	seen, whole, over := 0.0, 0.0, false
+	for _, m := range all {
+		d := m.Metrics["duration"]
+		whole += d
+		switch {
+		case m.Workload == workload:
+			seen, over = seen+share*d, true
+		case !over:
+			seen += d
+		}
+	}
+	if whole <= 0 {
+		return share
+	}
+	return seen / whole
 }
 
 // checkVersion compares the running engine with the one that the study has measured. A change is refused, or makes the earlier trials stale.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"testing"
 	"time"
@@ -422,23 +421,5 @@ func TestStoppers(t *testing.T) {
 		if o.Kind != c.kind || o.Evidence != c.evidence || (o.Signature == tuner.RuleHopeless) != (c.evidence != "") {
 			t.Errorf("%s: %s, %q, %q", c.name, o.Kind, o.Signature, o.Evidence)
 		}
-	}
-}
-
-func TestSaved(t *testing.T) {
-	g := tuner.Goal{Metric: "total_token_throughput", Direction: tuner.Maximize}
-	trial := func(kind tuner.Kind, value, share float64) tuner.Trial {
-		return tuner.Trial{Outcome: tuner.Outcome{Kind: kind, Share: share, Measured: &tuner.Measurement{Metrics: map[string]float64{g.Metric: value, "duration": 600}}}}
-	}
-	h := tuner.History{trial(tuner.Measured, 100, 0), trial(tuner.Stopped, 50, 0.2), trial(tuner.Infeasible, 0, 0.5), trial(tuner.Infeasible, 0, 0),
-		trial(tuner.Measured, 90, 0.4), trial(tuner.Measured, 110, 0.9), {Outcome: tuner.Outcome{Kind: tuner.Stopped, Share: 0.1}}}
-	foreign := trial(tuner.Stopped, 1, 0.5)
-	foreign.Foreign = true
-	saved, reported := tuner.Saved(g, append(h, foreign))
-	if saved.Trials != 2 || math.Abs(saved.Minutes-(8+5)) > 1e-9 {
-		t.Errorf("saved %+v, want 8 and 5 minutes", saved)
-	}
-	if reported.Trials != 2 || math.Abs(reported.Minutes-(6+1)) > 1e-9 || reported.Best != 1 {
-		t.Errorf("reported %+v, want 6 and 1 minutes, and one that ended best", reported)
 	}
 }

@@ -16,7 +16,7 @@ func TestSavedInWords(t *testing.T) {
 		{Model{}, ""},
 		{Model{Saved: tuner.Savings{Trials: 12, Minutes: 143.4}}, "Saved     2.4 h by cutting 12 trials short\n"},
 		{Model{Saved: tuner.Savings{Trials: 1, Minutes: 14.4}}, "Saved     14 min by cutting 1 trial short\n"},
-		{Model{WouldSave: &tuner.Savings{Trials: 2, Minutes: 30}}, "Saved     nothing: stoppers only report; they would have cut 2 trials short and saved 30 min\n"},
+		{Model{WouldSave: &tuner.Savings{Trials: 2, Minutes: 30}}, "Saved     nothing: stoppers only report; they would have cut 2 trials short and saved 30 min, and lost none that ended best so far\n"},
 		{Model{WouldSave: &tuner.Savings{Trials: 2, Minutes: 30, Best: 1}}, "Saved     nothing: stoppers only report; they would have cut 2 trials short and saved 30 min, and lost 1 trial that ended best so far\n"},
 	} {
 		var b strings.Builder

@@ -53,6 +53,8 @@ func (m Model) writeSaved(b *strings.Builder) {
 		fmt.Fprintf(b, "Saved     nothing: stoppers only report; they would have cut %s short and saved %s", trials(w.Trials), minutes(w.Minutes))
 		if w.Best > 0 {
 			fmt.Fprintf(b, ", and lost %s that ended best so far", trials(w.Best))
+		} else {
+			b.WriteString(", and lost none that ended best so far")
 		}
 		b.WriteString("\n")
 	}
