@@ -24,7 +24,7 @@ type doubt struct{ rule, evidence string }
 func (d doubt) ofClient() bool { return d.rule == ruleLag || d.rule == ruleDropped }
 
 // findRate searches for the highest rate of requests that keeps the bounds, on the server that runs. What counts is the best probe, and the others are
-// kept beside it, also where the search does not come to its end; a configuration that does not even hold the rate to beat is left after one probe.
+// kept beside it, also where the search does not come to its end; a configuration that does not even come within rateEdge of the rate to beat is left after one probe.
 //
 // A probe at which the load generator could not keep up tells nothing of the server. Far above the answer that does no harm, and the search goes on
 // below it; but a rate that is bounded by such a probe is the load generator's, and not believed.
@@ -32,7 +32,7 @@ func (a *attempt) findRate(ctx context.Context, t Traffic) (result load.Result, 
 	beat := a.tell(tuner.Partial{Phase: tuner.PhaseBench, Begins: true, Workload: t.Workload.Name}).Beat
 	p := newProbes(t.Workload.Rate, rateFirstStep)
 	if beat > 0 {
-		p = newProbes(beat, rateStep)
+		p = newProbes(beat/rateEdge, rateStep) // one probe of a rate at the very edge would lose every other configuration that is as good
 	}
 	var all []probe
 	for more := true; more; {

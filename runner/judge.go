@@ -207,7 +207,7 @@ func (a *attempt) foundRate() engine.Finding {
 		m := a.found
 		rate := m.Metrics[metric.RequestRate]
 		a.out.Kind, a.out.Phase, a.out.Signature, a.out.Share = tuner.Stopped, tuner.PhaseBench, tuner.RuleHopeless, m.Share
-		a.out.Evidence = fmt.Sprintf("after one probe: the bounds do not hold at %.4g requests/s, the rate to beat", rate)
+		a.out.Evidence = fmt.Sprintf("after one probe: the bounds do not hold at %.4g requests/s, within %.0f %% of the rate to beat", rate, 100*(rateEdge-1))
 		if served, ok := m.Metrics["request_throughput"]; ok {
 			m.Metrics[metric.RequestRate] = min(rate, served)
 		}
