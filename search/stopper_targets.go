@@ -15,8 +15,10 @@ const recordFrom = 10
 // So it is hoped to be better there than every trial so far, bounds kept or not, by as much as the allowance, the margin for noise. That is no bound, and no
 // error can be given for it as for a bound on the workload that runs: were trials drawn at random, the next one would be the best of n+1 on a target, by any
 // amount, in one case of n+1, and a search is not at random. A trial is wrongly ended only if it is, on what is still to come, ahead of all trials by more
-// than the allowance, and by so much that this makes up for what it lacks on what was measured by more than the margin. The benchmark of the stoppers prints
-// how often that was so on the law.
+// than the allowance, and by so much that this makes up for what it lacks on what was measured by more than the margin. On the law, with
+// configurations drawn at random and two quite different targets, that was so of none of 1755 trials that ended, or would have ended, better than all
+// before them (at most 0.2 %, Wilson's interval at 95 %), and 46 % of all trials ended as the second target began: TestBenchStopTargets. Real configurations may trade
+// one target for another more than the law does.
 type records struct {
 	goal      tuner.Goal
 	history   tuner.History
