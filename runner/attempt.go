@@ -139,7 +139,7 @@ func (a *attempt) run(ctx context.Context) (engine.Finding, error) {
 // unkillable is the machine's fault whatever the trial has shown: the next server would find no memory.
 func (a *attempt) unkillable(left []string) error {
 	o := a.out
-	o.Kind, o.Phase, o.Reason, o.Signature = tuner.Infeasible, a.phase, tuner.ReasonEnvironment, "unkillable"
+	o.Kind, o.Phase, o.Reason, o.Signature = tuner.Infeasible, a.phase, tuner.ReasonEnvironment, tuner.SignatureUnkillable
 	o.Evidence = "processes of the engine outlive SIGKILL: " + strings.Join(left, ", ")
 	o.Hint = "they hang in a driver and hold their GPUs; restart the machine, then resume"
 	return &tuner.MachineError{Outcome: o}

@@ -12,17 +12,12 @@ import (
 // ErrEngineChanged says that the engine is another version than the one that the study has measured so far.
 var ErrEngineChanged = errors.New("the engine's version has changed")
 
+// SignatureUnkillable is the signature of a trial whose processes outlive SIGKILL.
+const SignatureUnkillable = "unkillable"
+
 // carryOut runs one trial to an end that can be recorded. An error ends the sitting; the trial is then interrupted, and asked again.
 func (s *sitting) carryOut(ctx context.Context, t Trial) (Trial, error) {
-	outcome, err := s.attempt(ctx, &t)
-	if err == nil && outcome.Kind == Invalid {
-		s.say(t, fmt.Sprintf("trial %d: the measurement cannot be believed (%s: %s): measuring once more", t.Number, outcome.Rule, outcome.Evidence))
-		outcome, err = s.attempt(ctx, &t)
-	}
-	for try := 2; err != nil && try <= runnerTries && retryable(ctx, err); try++ {
-		s.say(t, fmt.Sprintf("trial %d: %v: trying again (%d of %d)", t.Number, err, try, runnerTries))
-		outcome, err = s.attempt(ctx, &t)
-	}
+	outcome, err := s.attempts(ctx, &t)
 	if err != nil {
 		outcome.Kind = Interrupted
 	}
@@ -34,7 +29,45 @@ func (s *sitting) carryOut(ctx context.Context, t Trial) (Trial, error) {
 	if err == nil {
 		err = context.Cause(ctx)
 	}
+	if blameless(err) {
+		return t, err
+	}
 	return s.interrupted(t), err
+}
+
+// attempts launches a trial until it has an end that counts: what cannot be believed is measured once more, and autotune's own failures are bounded. The
+// cost is that of all of them.
+func (s *sitting) attempts(ctx context.Context, t *Trial) (outcome Outcome, err error) {
+	cost := time.Duration(0)
+	doubted := false
+	for try := 1; ; {
+		outcome, err = s.attempt(ctx, t)
+		cost += outcome.Cost
+		switch outcome.Cost = cost; {
+		case err == nil && outcome.Kind == Invalid && !doubted:
+			doubted = true
+			s.say(*t, fmt.Sprintf("trial %d: the measurement cannot be believed (%s: %s): measuring once more", t.Number, outcome.Rule, outcome.Evidence))
+		case err != nil && try < runnerTries && retryable(ctx, err):
+			try++
+			s.say(*t, fmt.Sprintf("trial %d: %v: trying again (%d of %d)", t.Number, err, try, runnerTries))
+		default:
+			return outcome, err
+		}
+	}
+}
+
+// blameless tells whether what ended a trial cannot have been the trial: then it does not count as an interruption, after three of which a trial is given
+// up. A machine that fails under a server that was ready, or that processes hang in, may be the trial's doing.
+func blameless(err error) bool {
+	if errors.Is(err, ErrEngineChanged) {
+		return true
+	}
+	var machine *MachineError
+	if !errors.As(err, &machine) {
+		return false
+	}
+	o := machine.Outcome
+	return o.Reason != ReasonEnvironment || o.Phase != PhaseServe && o.Phase != PhaseBench && o.Signature != SignatureUnkillable
 }
 
 // retryable tells whether a further attempt may help: not after a stop, nor where the machine or a person has to act.

@@ -288,6 +288,50 @@ func TestThreeInterruptionsInARowGiveUp(t *testing.T) {
 	}
 }
 
+// TestTheMachinesFaultIsNotTheTrials: however often a study is resumed on a machine that cannot start anything, its trial is not given up; one under which the
+// machine fails again and again is.
+func TestTheMachinesFaultIsNotTheTrials(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		outcome tuner.Outcome
+		givenUp bool
+	}{
+		{"no driver", tuner.Outcome{Reason: tuner.ReasonEnvironment, Phase: tuner.PhaseInit}, false},
+		{"no program", tuner.Outcome{Reason: tuner.ReasonUser, Phase: tuner.PhaseInit}, false},
+		{"no benchmark tool", tuner.Outcome{Reason: tuner.ReasonUser, Phase: tuner.PhaseBench}, false},
+		{"a broken checkpoint", tuner.Outcome{Reason: tuner.ReasonCheckpoint, Phase: tuner.PhaseLoad}, false},
+		{"a GPU falls off the bus under load", tuner.Outcome{Reason: tuner.ReasonEnvironment, Phase: tuner.PhaseServe}, true},
+		{"processes that hang in a driver", tuner.Outcome{Reason: tuner.ReasonEnvironment, Phase: tuner.PhaseLoad, Signature: tuner.SignatureUnkillable}, true},
+	} {
+		b := newBench(t)
+		for range tuner.MaxInterruptions {
+			b.runner.answers[0] = []answer{{err: &tuner.MachineError{Outcome: c.outcome}}}
+			if end, err := b.run(t.Context()); err == nil || end != tuner.EndMachine {
+				t.Fatalf("%s: ended %q, %v", c.name, end, err)
+			}
+		}
+		want := map[bool]tuner.Kind{false: tuner.Interrupted, true: tuner.Infeasible}[c.givenUp]
+		if got := b.store.trials[0].Outcome.Kind; got != want {
+			t.Errorf("%s: after %d sittings the trial is %q, want %q", c.name, tuner.MaxInterruptions, got, want)
+		}
+	}
+}
+
+// TestEveryAttemptCounts: a measurement that is not believed is repeated also after an attempt that autotune failed at, and a trial costs what all attempts did.
+func TestEveryAttemptCounts(t *testing.T) {
+	b := newBench(t)
+	invalid := answer{outcome: tuner.Outcome{Kind: tuner.Invalid, Rule: "client_lag", Cost: time.Minute}}
+	good := measured(5)
+	good.Cost = 2 * time.Minute
+	b.runner.answers[1] = []answer{{err: errors.New("no socket")}, invalid, {outcome: good}}
+	if _, err := b.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if o := b.store.trials[1].Outcome; o.Kind != tuner.Measured || o.Cost != 3*time.Minute {
+		t.Errorf("trial 1 ended %q and cost %v", o.Kind, o.Cost)
+	}
+}
+
 func TestDeadRunLeavesItsTrialInterrupted(t *testing.T) {
 	b := newBench(t)
 	if _, err := b.run(t.Context()); err != nil {
