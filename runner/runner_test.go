@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"autotune/runner"
 	"autotune/tuner"
 	"autotune/tuner/metric"
 )
@@ -283,5 +284,22 @@ func TestSeveralWorkloads(t *testing.T) {
 				t.Errorf("measured %v, sent %d different things", names, len(sent))
 			}
 		})
+	}
+}
+
+// TestWorkloadsAfterALimit: a workload whose limit was up with enough successes is measured like any other, and the next one is sent.
+func TestWorkloadsAfterALimit(t *testing.T) {
+	r := newTrial(t, "vllm", "--clock", "law")
+	first := r.config.Traffic[0]
+	first.Workload.Rate, first.Workload.WallLimit = 1, 22500*time.Millisecond
+	second := r.config.Traffic[0]
+	second.Workload.Name = "other"
+	r.config.Traffic = []runner.Traffic{first, second}
+	o, err := r.run(t.Context())
+	if err != nil || o.Kind != tuner.Measured || len(o.Measured.All()) != 2 {
+		t.Fatalf("%s, %q, %d measurements, %v", o.Kind, o.Evidence, len(o.Measured.All()), err)
+	}
+	if rate := o.Measured.Metrics["success_rate"]; rate < 0.9 || rate == 1 {
+		t.Errorf("the limit was to cut a few requests off: %v succeeded", rate)
 	}
 }

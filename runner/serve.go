@@ -20,7 +20,7 @@ const failFast = 5
 // lastWords is how long a server whose requests fail is given to end by itself and say why.
 const lastWords = time.Second
 
-// serveAll sends one workload after the other, as long as each gives a measurement that counts. The result is that of the last one sent; what those
+// serveAll sends one workload after the other, as long as each gives a measurement that counts: one whose limit was up with enough successes does. The result is that of the last one sent; what those
 // before it gave is in before.
 func (a *attempt) serveAll(ctx context.Context) (result load.Result, why error) {
 	if a.RateGoal != nil {
@@ -37,11 +37,13 @@ func (a *attempt) serveAll(ctx context.Context) (result load.Result, why error) 
 			a.remark(result, last)
 		}
 		a.Traffic = t
-		if result, why = a.serve(ctx); why != nil || result.Ending != load.Complete || a.refused != nil || i == len(a.Runner.Traffic)-1 {
+		result, why = a.serve(ctx)
+		ended := result.Ending == load.Complete || result.Ending == load.WallLimit && a.External == nil
+		if why != nil || !ended || a.refused != nil || i == len(a.Runner.Traffic)-1 {
 			return result, why
 		}
 		last = a.measurement(result)
-		if rule, _ := a.disbelief(result, last); rule != "" || last.Metrics["success_rate"] < a.Gate {
+		if !a.answered(result, last) || a.doubtful(result, last).rule != "" {
 			return result, nil
 		}
 	}
