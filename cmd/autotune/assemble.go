@@ -137,7 +137,7 @@ func (a *assembly) makeProblem() error {
 		}
 	}
 	if a.planner.on() {
-		p.Capacity = a.planner.capacity
+		p.Capacity = a.planner.capacity(p.Space)
 	}
 	a.problem = p
 	a.recall()

@@ -64,7 +64,7 @@ func reassemble(study tuner.Study) (*assembly, error) {
 }
 
 func (o *opened) ranking() []tuner.Ranked {
-	return search.RankerOf(o.spec.Sampler).Rank(o.problem, o.history)
+	return search.RankerOf(o.spec.Sampler).Rank(o.corrected(o.problem, o.history), o.history)
 }
 
 // verdict is how a study ended, as it is stored.

@@ -49,6 +49,7 @@ func (w *world) newTuner(s *opened, at sitting) (*tuner.Tuner, error) {
 	if err != nil {
 		return nil, &exitError{code: exitUsage, err: err}
 	}
+	asking := calibrated{sampler, search.RankerOf(s.spec.Sampler), s.assembly}
 	stopper, err := search.NewStopper(s.stoppers(), s.spec.Gate)
 	if err != nil {
 		return nil, &exitError{code: exitUsage, err: err}
@@ -57,7 +58,7 @@ func (w *world) newTuner(s *opened, at sitting) (*tuner.Tuner, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &tuner.Tuner{Sampler: sampler, Ranker: search.RankerOf(s.spec.Sampler), Stopper: stopper, Runner: resolving{r, s.assembly}, Store: s.db, Observer: newWatcher(w), Now: w.now,
+	return &tuner.Tuner{Sampler: asking, Ranker: asking, Stopper: stopper, Runner: resolving{r, s.assembly}, Store: s.db, Observer: newWatcher(w), Now: w.now,
 		AcceptEngineChange: at.acceptEngine, StopGain: s.stopGain()}, nil
 }
 
