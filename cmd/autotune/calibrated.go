@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"autotune/runner/engine"
+	"autotune/search"
 	"autotune/space"
 	"autotune/tuner"
 	"autotune/tuner/memory"
@@ -109,6 +110,12 @@ type calibrated struct {
 	sampler  tuner.Sampler
 	ranker   tuner.Ranker
 	assembly *assembly
+}
+
+// newCalibrated makes the study's own sampler and ranker.
+func (a *assembly) newCalibrated() (calibrated, error) {
+	sampler, err := search.New(a.spec.Sampler)
+	return calibrated{sampler, search.RankerOf(a.spec.Sampler), a}, err
 }
 
 // Suggest implements tuner.Sampler.

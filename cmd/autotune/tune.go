@@ -45,11 +45,10 @@ func (w *world) tune(ctx context.Context, s *opened, at sitting) (err error) {
 }
 
 func (w *world) newTuner(s *opened, at sitting) (*tuner.Tuner, error) {
-	sampler, err := search.New(s.spec.Sampler)
+	asking, err := s.newCalibrated()
 	if err != nil {
 		return nil, &exitError{code: exitUsage, err: err}
 	}
-	asking := calibrated{sampler, search.RankerOf(s.spec.Sampler), s.assembly}
 	stopper, err := search.NewStopper(s.stoppers(), s.spec.Gate)
 	if err != nil {
 		return nil, &exitError{code: exitUsage, err: err}

@@ -29,8 +29,8 @@ func TestMeasuredSizesExclude(t *testing.T) {
 		context       int
 		before, after Answer
 	}{
-		{0.68, 16384, Uncertain, Cannot}, // 95.5 GiB for weights of 94.5 and a step of 8.8
-		{0.80, 16384, Uncertain, Fits},   // 112.3
+		{0.68, 16384, Uncertain, Cannot},  // 95.5 GiB for weights of 94.5 and a step of 8.8
+		{0.80, 16384, Uncertain, Fits},    // 112.3
 		{0.80, 140000, Uncertain, Cannot}, // of which one request takes 11.3
 		{0.92, 16384, Fits, Fits},
 		{0.60, 16384, Cannot, Cannot},
