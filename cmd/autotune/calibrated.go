@@ -21,6 +21,9 @@ type launch struct {
 	trial      int    // of this study; -1: of an earlier one
 }
 
+// trialSource names a trial of this study as the source of sizes.
+func trialSource(number int) string { return fmt.Sprintf("trial %d", number) }
+
 // launches are those of a history that tell something of memory, after those of earlier studies on the same machine.
 func (a *assembly) launches(h tuner.History) []launch {
 	var all []launch
@@ -31,7 +34,7 @@ func (a *assembly) launches(h tuner.History) []launch {
 			}
 			look := func(name string) (space.Value, bool) { v, ok := t.Point[name]; return v, ok }
 			if l, ok := a.launch(t.Model, a.problem.Space.Resolve(look), *t.Memory, t.Kind); ok {
-				l.source, l.trial = fmt.Sprintf("%s, trial %d", e.Path, t.Number), -1
+				l.source, l.trial = e.Path+", "+trialSource(t.Number), -1
 				all = append(all, l)
 			}
 		}
@@ -41,7 +44,7 @@ func (a *assembly) launches(h tuner.History) []launch {
 			continue
 		}
 		if l, ok := a.launch(a.model(t.Point), a.problem.Space.Resolved(t.Point), engine.Measured(t.Outcome.Run.Facts), t.Outcome.Kind); ok {
-			l.source, l.trial = fmt.Sprintf("trial %d", t.Number), t.Number
+			l.source, l.trial = trialSource(t.Number), t.Number
 			all = append(all, l)
 		}
 	}

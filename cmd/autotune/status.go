@@ -26,7 +26,7 @@ With --json: state (running, interrupted, ended, new), end, end_reason, trials (
 flags, command), gain, failures (counts by reason), failure_kinds, predictions (null, or how well the model's predictions held: interval, metrics,
 run, judgement, sentence), clock, spent_seconds, pace (start_up_seconds, benchmark_seconds, failure_seconds,
 trials_left, seconds_left), saved (trials, minutes: what cutting trials short has saved), would_save (the same, and best, where stoppers only
-report), warnings. These keys stay.` + exitStatuses(statusDone, statusFailed, statusUsage),
+report), memory (launches whose logs told sizes; sizes: engine, trial, what, unit, planned before any log, measured, now; doubts), warnings. These keys stay.` + exitStatuses(statusDone, statusFailed, statusUsage),
 		Example: "  autotune status glm.db\n  autotune status glm.db --json",
 		Args:    exactArgs(1, "one study file"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return runStatus(cmd.Context(), w, args[0], asJSON) },
@@ -61,7 +61,7 @@ func (o *opened) model(ctx context.Context) (report.Model, error) {
 	if err != nil {
 		return report.Model{}, err
 	}
-	m := report.New(o.problem, o.history, o.ranking(), report.Facts{Study: o.study, State: state, End: v.End, Reason: v.Reason,
+	m := report.New(o.problem, o.history, o.ranking(), report.Facts{Study: o.study, State: state, End: v.End, Reason: v.Reason, Memory: o.memoryReport(),
 		Command: func(t tuner.Trial) string { return deploy.Shell(o.export(t.Point)) }})
 	m.Warnings = append(m.Warnings, o.notAsAsked(m)...)
 	return m, nil

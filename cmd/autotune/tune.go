@@ -144,7 +144,7 @@ func (w *world) summarise(s *opened, at sitting, v verdict) {
 	if v.End == tuner.EndInterrupted || v.End == tuner.EndMachine {
 		state = "interrupted"
 	}
-	m := report.New(s.problem, s.history, s.ranking(), report.Facts{Study: s.study, State: state, End: v.End, Reason: v.Reason})
+	m := report.New(s.problem, s.history, s.ranking(), report.Facts{Study: s.study, State: state, End: v.End, Reason: v.Reason, Memory: s.memoryReport()})
 	fmt.Fprintln(w.out)
 	if err := m.Text(w.out); err != nil {
 		fmt.Fprintf(w.err, "autotune: %v\n", err)

@@ -9,6 +9,9 @@ import (
 // slack is how far a size that was measured once is taken to vary in another launch of the same layout.
 const slack = 0.01
 
+// leastCache is the GiB from which on a cache is printed with digits enough to tell what a token takes.
+const leastCache = 1
+
 // Calibration is a model with what the logs of launches said of it. Measured sizes take the place of estimates in the layouts that they were measured
 // in; one that lies outside of its estimate moves that end of the estimate for every layout of the engine. A pure function of the model and the
 // launches, in whatever order they came. The Calibration of no launches plans as Plan does.
@@ -73,7 +76,7 @@ func (c *Calibration) learn(l Launch) (doubts []string) {
 	if f.GraphsGiB > 0 {
 		join(c.graphs, s.graphsLayout(), f.GraphsGiB)
 	}
-	if f.CacheGiB >= 1 && f.held() > 0 && even(c.model) { // smaller ones are printed with too few digits
+	if f.CacheGiB >= leastCache && f.held() > 0 && even(c.model) {
 		join(c.token, s.cacheLayout(), f.CacheGiB*GiB/float64(f.held()))
 	}
 	if n := f.held(); n > 0 {
@@ -87,25 +90,33 @@ func (c *Calibration) learn(l Launch) (doubts []string) {
 	return doubts
 }
 
-// learnRest works out what a pool held beside weights and cache.
+// learnRest keeps what a pool held beside weights and cache.
 func (c *Calibration) learnRest(s Setup, f Facts) {
+	x, ok := c.rest(s, f)
+	switch {
+	case !ok:
+	case s.Engine == "vllm":
+		c.steps[s.stepLayout()] = append(c.steps[s.stepLayout()], step{s, x})
+	default:
+		join(c.runtime, s.group(), x)
+	}
+}
+
+// rest works out what there was beside weights and cache: of vLLM's share the step, of SGLang's GPU what was taken before it loaded. ok is false where
+// the log does not tell, or what follows from it cannot be.
+func (c *Calibration) rest(s Setup, f Facts) (gib float64, ok bool) {
 	cache := f.CacheGiB
 	if cache == 0 && s.Engine != "vllm" && even(c.model) && c.model.KnownCache {
 		cache = float64(f.held()) * TokenBytes(c.model, s) / GiB
 	}
 	if f.WeightsGiB <= 0 || cache <= 0 || s.Share <= 0 || s.CacheBytes > 0 {
-		return
+		return 0, false
 	}
+	x, most := s.GiB-(f.WeightsGiB+cache)/s.Share, runtime(s).High
 	if s.Engine == "vllm" {
-		most := activations(c.model, s).plus(runtime(s)).plus(graphs(s)).High
-		if x := s.Share*s.GiB - f.WeightsGiB - cache; within(x, -1, 1.5*most+1) {
-			c.steps[s.stepLayout()] = append(c.steps[s.stepLayout()], step{s, math.Max(0, x)})
-		}
-		return
+		x, most = s.Share*s.GiB-f.WeightsGiB-cache, activations(c.model, s).plus(runtime(s)).plus(graphs(s)).High
 	}
-	if x := s.GiB - (f.WeightsGiB+cache)/s.Share; within(x, -1, 1.5*runtime(s).High+1) {
-		join(c.runtime, s.group(), math.Max(0, x))
-	}
+	return math.Max(0, x), within(x, -1, 1.5*most+1)
 }
 
 // join widens what was measured in a layout.

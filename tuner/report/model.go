@@ -45,7 +45,9 @@ type Model struct {
 	Saved tuner.Savings `json:"saved"`
 	// WouldSave is what it would have saved, had the study's stoppers not been asked to report only; null when they would have cut none.
 	WouldSave *tuner.Savings `json:"would_save,omitempty"`
-	Warnings  []string       `json:"warnings,omitempty"`
+	// Memory holds the memory planner against what logs said; null where nothing is planned, or no log has said anything.
+	Memory   *Memory  `json:"memory,omitempty"`
+	Warnings []string `json:"warnings,omitempty"`
 
 	awaited bool // a baseline has had no trial that ended
 }
@@ -79,12 +81,13 @@ type Facts struct {
 	End     tuner.End
 	Reason  string // of the end
 	Command func(tuner.Trial) string
+	Memory  *Memory
 }
 
 // New makes the model of a study. rank is the study's ranking, best first.
 func New(p tuner.Problem, h tuner.History, rank []tuner.Ranked, f Facts) Model {
 	m := Model{Name: f.Study.Name, Goal: p.Goal.String(), State: f.State, End: f.End, EndReason: f.Reason, Trials: h.Count(), Budget: f.Study.Budget.Trials,
-		Failures: map[tuner.Reason]int{}, FailureKinds: h.Failures(), SpentSeconds: f.Study.Spent.Seconds(), Predictions: predictions(p, h), Pace: pace(h, f)}
+		Failures: map[tuner.Reason]int{}, FailureKinds: h.Failures(), SpentSeconds: f.Study.Spent.Seconds(), Predictions: predictions(p, h), Pace: pace(h, f), Memory: f.Memory}
 	for _, k := range m.FailureKinds {
 		m.Failures[k.Reason] += k.Count
 	}

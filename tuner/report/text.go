@@ -37,6 +37,9 @@ func (m Model) Text(w io.Writer) error {
 	if m.Predictions != nil {
 		m.Predictions.write(&b)
 	}
+	if m.Memory != nil {
+		m.Memory.write(&b)
+	}
 	for _, warning := range m.Warnings {
 		fmt.Fprintf(&b, "Warning   %s\n", warning)
 	}
