@@ -133,7 +133,7 @@ func (a *assembly) makeProblem() error {
 	}
 	for _, b := range p.Baselines {
 		if c, broken := p.Space.Broken(b); broken {
-			a.warnings = append(a.warnings, fmt.Sprintf("the baseline of %s cannot run: %s", b.Engine(), a.planner.because(c, b)))
+			a.warnings = append(a.warnings, fmt.Sprintf("the baseline of %s cannot run: %s", b.Engine(), a.planner.because(c, p.Space, b)))
 		}
 	}
 	if a.planner.on() {

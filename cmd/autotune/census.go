@@ -50,10 +50,10 @@ func (c *census) add(a *assembly, p space.Point) {
 	case broken && memoryRule(rule.ID):
 		c.Rules[rule.ID]++
 		if c.Excluded++; c.Examples[rule.ID] == "" {
-			c.Examples[rule.ID] = a.flagsOf(p) + ": " + a.planner.because(rule, p)
+			c.Examples[rule.ID] = a.flagsOf(p) + ": " + a.planner.because(rule, a.problem.Space, p)
 		}
 	case !broken:
-		c.Answers[a.planner.estimate(p.Get).Answer]++
+		c.Answers[a.planner.estimate(a.problem.Space.Resolved(p)).Answer]++
 	}
 }
 

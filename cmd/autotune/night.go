@@ -48,11 +48,14 @@ const (
 	assumedSearch  = 30 * time.Minute // for the highest rate
 )
 
-// night makes the night's plan from what check has found.
-func (a *assembly) night(ctx context.Context, r checkReport) (night, error) {
-	x, err := a.experience(ctx)
-	if err != nil {
-		return night{}, err
+// night makes the night's plan from what check has found. own is what the study itself has measured: with it nothing of earlier ones counts.
+func (a *assembly) night(ctx context.Context, r checkReport, own experience) (night, error) {
+	x := own
+	if x.from == "" {
+		var err error
+		if x, err = a.experience(ctx); err != nil {
+			return night{}, err
+		}
 	}
 	n := night{checkReport: r, GPU: gpuCount(a.planner.host.GPUs), Memory: a.memoryCensus(r.Exact), Sums: a.sums(), NotTried: []string{}}
 	if h := a.planner.host; h.MemoryGiB > 0 {

@@ -127,10 +127,10 @@ func (p planner) capacity(of *space.Space) func(space.Lookup) (tuner.Capacity, b
 	}
 }
 
-// because is why a rule excludes a point: of the planner's the sum of that very point.
-func (p planner) because(c space.Constraint, q space.Point) string {
+// because is why a rule excludes a point of a space: of the planner's the sum of that very point.
+func (p planner) because(c space.Constraint, of *space.Space, q space.Point) string {
 	if memoryRule(c.ID) {
-		if e := p.estimate(q.Get); e.Answer == memory.Cannot {
+		if e := p.estimate(of.Resolved(q)); e.Answer == memory.Cannot {
 			return e.Reason
 		}
 	}

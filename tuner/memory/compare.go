@@ -8,8 +8,11 @@ type Comparison struct {
 	Measured float64 `json:"measured"`
 }
 
-// Inside tells whether the measured size lies in the planned interval.
-func (c Comparison) Inside() bool { return within(c.Measured, c.Planned.Low, c.Planned.High) }
+// Inside tells whether the measured size lies in the planned interval, but for the digits that it is printed without.
+func (c Comparison) Inside() bool {
+	r := around(c.Planned)
+	return within(c.Measured, r.Low, r.High)
+}
 
 // Compare holds what a launch's log said against the plan of its configuration, as this Calibration has it. What was not believed is left out, and so is
 // all where the plan has no sums.

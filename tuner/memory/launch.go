@@ -31,41 +31,44 @@ const (
 	believedTo   = 1.1
 )
 
-// believed is what a launch tells of the model: facts that cannot be are left out, and doubts say of each why, in a few words for people.
+// believed is what a launch tells of the model: nothing where the log says anything that cannot be, since it is then one of another model or machine.
+// Doubts say what, in a few words for people.
 func (l Launch) believed(m Model) (f Facts, doubts []string) {
 	s, f := l.Setup, l.Facts
 	doubt := func(what string, got float64, unit string, from, to float64) {
-		doubts = append(doubts, fmt.Sprintf("%s of %.4g %s (expected %.4g to %.4g)", what, got, unit, from, to))
+		doubts = append(doubts, fmt.Sprintf("%s of %.4g %s (expected %.4g to %.4g)", what, got, unit, from, math.Max(from, to)))
 	}
-	w := WeightsPerGPU(m, s)
+	w, each := WeightsPerGPU(m, s), TokenBytes(m, s)
+	free := s.GiB - w.Low*believedFrom
 	if from, to := believedFrom*w.Low, math.Min(believedTo*w.High, s.GiB); f.WeightsGiB != 0 && !within(f.WeightsGiB, from, to) {
 		doubt("weights", f.WeightsGiB, "GiB", from, to)
-		f.WeightsGiB = 0
 	}
-	if to := s.GiB - w.Low*believedFrom; f.CacheGiB != 0 && !within(f.CacheGiB, 0, to) {
-		doubt("KV cache", f.CacheGiB, "GiB", 0, to)
-		f.CacheGiB = 0
-	}
-	if to := 2*graphs(s).High + 1; f.GraphsGiB != 0 && !within(f.GraphsGiB, -1, to) {
-		doubt("graphs", f.GraphsGiB, "GiB", 0, to)
-		f.GraphsGiB = 0
+	if f.CacheGiB != 0 && !within(f.CacheGiB, 0, free) {
+		doubt("KV cache", f.CacheGiB, "GiB", 0, free)
 	}
 	if to := l.pool() + 1; f.WeightsGiB+f.CacheGiB > to {
 		doubt("weights and KV cache together", f.WeightsGiB+f.CacheGiB, "GiB", 0, to)
-		f.WeightsGiB, f.CacheGiB = 0, 0
 	}
-	f.GraphsGiB = math.Max(0, f.GraphsGiB) // the difference of two readings of what is free
-	if to := s.GiB * GiB; f.held() != 0 && !within(float64(f.held()), 0, to) {
-		doubt("KV cache", float64(f.held()), "tokens", 0, to)
-		f.Tokens, f.Allocated = 0, 0
+	if to := 2*graphs(s).High + 1; f.GraphsGiB != 0 && !within(f.GraphsGiB, -1, to) {
+		doubt("graphs", f.GraphsGiB, "GiB", 0, to)
 	}
-	if each := TokenBytes(m, s); f.CacheGiB > 0 && f.held() > 0 && even(m) && m.KnownCache {
+	most := s.GiB * GiB
+	if even(m) && m.KnownCache {
+		most = math.Max(0, free) * GiB / each * 2
+	}
+	if f.held() != 0 && !within(float64(f.held()), 0, most) {
+		doubt("KV cache", float64(f.held()), "tokens", 0, most)
+	}
+	if f.CacheGiB > 0 && f.held() > 0 && even(m) && m.KnownCache {
 		if got := f.CacheGiB * GiB / float64(f.held()); !within(got, each/2, each*2) {
 			doubt("KV cache", got, "bytes a token", each/2, each*2)
-			f.CacheGiB, f.Tokens, f.Allocated = 0, 0, 0
 		}
 	}
-	return f, doubts
+	if len(doubts) > 0 {
+		return Facts{}, doubts
+	}
+	f.GraphsGiB = math.Max(0, f.GraphsGiB) // the difference of two readings of what is free
+	return f, nil
 }
 
 // pool is the most that weights and cache may take together.
