@@ -42,6 +42,7 @@ type sight struct {
 
 // believe fits the models of what a trial gives. It fails only where a matrix cannot be factorised.
 func (s gp) believe(p tuner.Problem, h tuner.History) (*belief, error) {
+	h = h.Joined()
 	b := &belief{lattice: newLattice(p.Space), gpSettings: s.gpSettings, problem: p, history: h, refused: unwanted(p, h), capacities: map[string]capacity{}}
 	b.hungry = make([]float64, len(b.params))
 	for i, q := range b.params {
@@ -77,10 +78,10 @@ func (b *belief) regress(dims []gaussian.Dim) error {
 	values := make([][]gaussian.Observation, 1+len(goal.SubjectTo))
 	for _, s := range b.seen {
 		m := s.trial.Outcome.Measured
-		if !s.ran || m == nil {
+		if !s.ran || m == nil || s.trial.Twin {
 			continue
 		}
-		noise := noiseOfShare(goal.Share(m))
+		noise := noiseOfShare(goal.Share(m)) / float64(s.trial.Repeats())
 		if v, ok := goal.Value(m); ok {
 			values[0] = append(values[0], gaussian.Observation{Point: b.worked(s.cell), Value: logObjective(goal, v), Noise: noise})
 		}

@@ -22,7 +22,7 @@ func newStatus(w *world) *cobra.Command {
 		Long: `Show how a study stands: trials by outcome, the baseline, the best so far and its gain, what failed and why, and how well the model's
 predictions held. It works while the study runs.
 
-With --json: state (running, interrupted, ended, new), end, end_reason, trials (counts by outcome), baseline and best (trial, value, metric, unit, engine,
+With --json: state (running, interrupted, ended, new), end, end_reason, trials (counts by outcome), baseline and best (trial, joins: the trials that turned out to be one configuration, value: their mean, metric, unit, engine,
 flags, command), gain, failures (counts by reason), failure_kinds, predictions (null, or how well the model's predictions held: interval, metrics,
 run, judgement, sentence), clock, spent_seconds, pace (start_up_seconds, benchmark_seconds, failure_seconds,
 trials_left, seconds_left), saved (trials, minutes: what cutting trials short has saved), would_save (the same, and best, where stoppers only

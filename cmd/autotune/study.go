@@ -51,6 +51,7 @@ func (o *opened) read(ctx context.Context) error {
 	o.assembly = a
 	o.db.Bind(a.problem)
 	o.study, o.history, err = o.db.Load(ctx)
+	o.newJoiner(o.history)
 	return err
 }
 

@@ -57,7 +57,7 @@ func (w *world) newTuner(s *opened, at sitting) (*tuner.Tuner, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &tuner.Tuner{Sampler: asking, Ranker: asking, Stopper: stopper, Runner: resolving{r, s.assembly}, Store: s.db, Observer: newWatcher(w), Now: w.now,
+	return &tuner.Tuner{Sampler: asking, Ranker: asking, Stopper: stopper, Runner: resolving{r, s.newJoiner(s.history)}, Store: s.db, Observer: newWatcher(w), Now: w.now,
 		AcceptEngineChange: at.acceptEngine, StopGain: s.stopGain()}, nil
 }
 

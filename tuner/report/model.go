@@ -54,7 +54,9 @@ type Model struct {
 
 // Entry is one trial with its value.
 type Entry struct {
-	Trial   int                    `json:"trial"`
+	Trial int `json:"trial"`
+	// Joins are the trials that turned out to be this configuration, where there are several: the value is the mean of theirs.
+	Joins   []int                  `json:"joins,omitempty"`
 	Value   float64                `json:"value"`
 	Metric  string                 `json:"metric"`
 	Unit    string                 `json:"unit"`
@@ -116,7 +118,7 @@ func New(p tuner.Problem, h tuner.History, rank []tuner.Ranked, f Facts) Model {
 }
 
 func entry(p tuner.Problem, r tuner.Ranked, f Facts) *Entry {
-	e := &Entry{Trial: r.Trial.Number, Value: r.Value, Metric: p.Goal.Metric, Unit: metric.Unit(p.Goal.Metric),
+	e := &Entry{Trial: r.Trial.Number, Joins: r.Trial.Joins, Value: r.Value, Metric: p.Goal.Metric, Unit: metric.Unit(p.Goal.Metric),
 		Engine: r.Trial.Point.Engine(), Flags: map[string]space.Value{}}
 	for name, v := range r.Trial.Point.All() {
 		if q, ok := p.Space.Param(name); ok && q.Flag != "" && !v.IsDefault() {
