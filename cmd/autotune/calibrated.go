@@ -108,7 +108,7 @@ func (a *assembly) learn(h tuner.History) {
 }
 
 // calibrated asks a sampler and a ranker with the planner corrected by the history: the earlier points' room is computed with the same planner as that
-// of those which might be next.
+// of those which might be next. No configuration that ran is asked again under another spelling.
 type calibrated struct {
 	sampler  tuner.Sampler
 	ranker   tuner.Ranker
@@ -123,7 +123,9 @@ func (a *assembly) newCalibrated() (calibrated, error) {
 
 // Suggest implements tuner.Sampler.
 func (c calibrated) Suggest(p tuner.Problem, h tuner.History, ask tuner.Ask) (tuner.Proposal, error) {
-	return c.sampler.Suggest(c.assembly.corrected(p, h), h, ask)
+	p = c.assembly.corrected(p, h)
+	p.Space = p.Space.Substitute([]space.Constraint{c.assembly.respelled(p, h)})
+	return c.sampler.Suggest(p, h, ask)
 }
 
 // Rank implements tuner.Ranker.
