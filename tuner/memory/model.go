@@ -5,7 +5,10 @@ const GiB = 1 << 30
 
 // Model is a checkpoint's geometry: what the arithmetic needs of it. The zero Model is an unknown one. It is stored with a study.
 type Model struct {
-	Kind    string  `json:"kind,omitempty"` // model_type of config.json
+	Kind string `json:"kind,omitempty"` // model_type of config.json
+	// Architecture is the class that serves it, the first that config.json names: Qwen3MoeForCausalLM.
+	Architecture string `json:"architecture,omitempty"`
+
 	Weights Weights `json:"weights"`
 
 	Layers       int `json:"layers"`                  // decoder layers, those of the draft not counted

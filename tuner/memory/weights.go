@@ -1,57 +1,10 @@
 package memory
 
-import (
-	"strings"
-)
-
-// narrow is the bytes of a weight by where it lies.
-type narrow struct {
-	experts, attention, dense float64
-	wide, unsure              bool
-}
-
-// types reads how the weights are quantised. Embeddings, heads, routers and norms stay at 16 bits. A block of scales adds little: 4 bytes for 128 x 128
-// of fp8, one byte for 32 of mxfp4 and for 16 of nvfp4, about 2.5 for 128 of awq and gptq.
-func (c config) types(kind string) narrow {
-	q, _ := c["quantization_config"].(map[string]any)
-	method := strings.ToLower(config(q).word("quant_method"))
-	if method == "" {
-		method = strings.ToLower(c.word("quant_method"))
-	}
-	all := func(b float64) narrow { return narrow{experts: b, attention: b, dense: b} }
-	var n narrow
-	switch {
-	case method == "":
-		n = all(2)
-		n.wide = true
-	case strings.Contains(method, "fp8"):
-		n = all(1)
-	case method == "mxfp4":
-		n = narrow{experts: 0.53125, attention: 2, dense: 2}
-		n.unsure = kind != "gpt_oss"
-	case method == "awq" || method == "gptq":
-		bits := config(q).int("bits")
-		if bits == 0 {
-			bits = 4
-		}
-		n = all(float64(bits)/8 + 0.02)
-	default: // modelopt, compressed-tensors and others mix types
-		n = all(0.5625)
-		n.unsure = true
-	}
-	for _, list := range []string{"modules_to_not_convert", "ignored_layers", "ignore"} {
-		for _, word := range config(q).words(list) {
-			if strings.Contains(word, "self_attn") {
-				n.attention = 2
-			}
-		}
-	}
-	return n
-}
+import "strings"
 
 // weights computes the bytes of every group from the geometry.
 func (c config) weights(m Model, whole config) Weights {
-	n := c.types(m.Kind)
+	n := c.types(m.Kind, m.Layers)
 	w := Weights{Wide: n.wide, Unsure: n.unsure}
 	hidden, layers := int64(m.Hidden), int64(m.Layers)
 	linear := int64(m.LinearLayers)
