@@ -169,7 +169,7 @@ func (in *inputs) hashFiles(traffic []runner.Traffic) {
 
 // fileHash is the hash of a workload's file when the study began; empty when it has none.
 func (in inputs) fileHash(s *studyfile.Spec, workload string) string {
-	if workload == s.Workload.Name {
+	if workload == s.Workload().Name {
 		return in.FileHash
 	}
 	return in.FileHashes[workload]
