@@ -55,6 +55,9 @@ type Weights struct {
 	Replicated int64 `json:"replicated,omitempty"`
 	Vision     int64 `json:"vision,omitempty"` // of another modality than text: left out where a server is for text alone
 	Draft      int64 `json:"draft,omitempty"`  // loaded only by a server that speculates with it
+	// Loose are the bytes that attention, and beside experts also the rest, would take more at 16 bits, where the config does not tell whether they have
+	// them: no part of the total.
+	Loose int64 `json:"loose,omitempty"`
 	// Exact says that these are the bytes of the checkpoint's files; otherwise they were computed from its geometry.
 	Exact bool `json:"exact"`
 	// Wide says that nothing is quantised: every weight has 16 bits.

@@ -6,6 +6,7 @@ import "strings"
 type narrow struct {
 	experts, attention, dense float64
 	wide, unsure              bool
+	few                       bool // 4 bits or fewer
 }
 
 // Bytes of a weight with its scales: 4 bytes for 128 x 128 of fp8 are next to nothing; one byte for 32 of mxfp4 and for 16 of nvfp4; a 16-bit scale and a
@@ -44,6 +45,7 @@ func (c config) types(kind string, layers int) narrow {
 			bits = 4
 		}
 		n = all(float64(bits)/8 + bytesGroup)
+		n.few = bits <= 4
 	default:
 		n = all(bytesNVFP4)
 		n.unsure = true

@@ -1,6 +1,9 @@
 package memory
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // weights computes the bytes of every group from the geometry.
 func (c config) weights(m Model, whole config) Weights {
@@ -22,8 +25,14 @@ func (c config) weights(m Model, whole config) Weights {
 	w.Shared = bytesOf(moe*shared, n.dense)
 	w.Dense = bytesOf((layers-moe)*dense, n.dense)
 	w.Embedding = 2 * int64(m.Vocab) * hidden
-	if !c.on("tie_word_embeddings") {
+	if !c.tied(m.Kind) {
 		w.Head = w.Embedding
+	}
+	if n.few { // most tools that quantise to 4 bits leave some of these as they were, and no config says so
+		w.Loose = int64(float64(w.Attention+w.KeyValue) * (2/n.attention - 1))
+		if m.Experts > 0 {
+			w.Loose += int64(float64(w.Shared+w.Dense) * (2/n.dense - 1))
+		}
 	}
 	draft := attention + keyValue + replicated + 2*hidden*hidden
 	if moe > 0 {
@@ -34,6 +43,7 @@ func (c config) weights(m Model, whole config) Weights {
 	w.Draft = bytesOf(int64(m.DraftLayers)*draft, n.experts)
 	if total := whole.int64("total_size"); total > 0 { // the index tells what all files hold together
 		w = w.scaled(float64(total) / float64(w.Total()))
+		w.Loose = 0
 	}
 	return w
 }
@@ -90,6 +100,17 @@ func (c config) indexParameters(m Model) int64 {
 	width := int64(c.int("index_n_heads")) * int64(m.IndexDim)
 	return int64(c.int("q_lora_rank"))*width + int64(m.Hidden)*int64(m.IndexDim+c.int("index_n_heads"))
 }
+
+// tied tells whether the head is the embedding again. A config leaves the key out where it has the default of the model's class.
+func (c config) tied(kind string) bool {
+	if b, told := c["tie_word_embeddings"].(bool); told {
+		return b
+	}
+	return slices.ContainsFunc(tiedKinds, func(begin string) bool { return strings.HasPrefix(kind, begin) })
+}
+
+// tiedKinds begin the names of model types whose class ties the head to the embedding where config.json does not tell (transformers, configuration_*.py).
+var tiedKinds = []string{"gemma", "cohere", "ernie4_5", "gpt2", "gpt_bigcode", "starcoder2", "falcon", "bloom", "opt"}
 
 // linearParameters are those of a layer of linear attention (a gated delta net).
 func (c config) linearParameters(m Model) int64 {
