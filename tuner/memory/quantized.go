@@ -38,7 +38,7 @@ func (c config) types(kind string, layers int) narrow {
 	case strings.Contains(name, "fp4"), bits == 4 && float:
 		n = all(bytesNVFP4)
 		n.unsure = true // of most such checkpoints some parts have 8 bits
-	case strings.Contains(name, "fp8"), strings.Contains(name, "int8"), bits == 8, q.on("load_in_8bit"):
+	case strings.Contains(name, "fp8"), strings.Contains(name, "int8"), bits == 8 && method != "gptq" && method != "awq", q.on("load_in_8bit"):
 		n = all(1)
 	case bits > 0, method == "awq", method == "gptq":
 		if bits == 0 {
