@@ -179,7 +179,7 @@ func (c config) layerTypes(m Model) []string {
 	}
 	for l := range types {
 		switch {
-		case every > 0 && m.State > 0 && (l+1)%every != 0:
+		case every > 1 && (l+1)%every != 0: // of a state that the config may not tell
 			types[l] = "linear_attention"
 		case pattern > 1 && m.Window > 0 && (l+1)%pattern != 0, pattern == 0 && m.Window > 0 && m.Kind == "mistral":
 			types[l] = "sliding_attention"
