@@ -33,8 +33,8 @@ type Trial struct {
 
 	// Joins and Twin are set by Joined, and not stored: the numbers of the trials whose measurements this one's is the mean of, none where it is its own
 	// alone; and that another trial stands for this one.
-	Joins []int
-	Twin  bool
+	Joins []int `json:"-"`
+	Twin  bool  `json:"-"`
 }
 
 // Told tells whether a sampler may learn from the trial (a running one only as taken).
