@@ -69,8 +69,8 @@ func newGoptunaStudy(p tuner.Problem, h tuner.History, r *rand.Rand) (*goptunaSt
 		return nil, err
 	}
 	s := &goptunaStudy{space: p.Space, study: study, random: r, told: map[string]int{}, bad: badValue(p.Goal, h)}
-	for _, t := range h {
-		if !t.Told() {
+	for _, t := range h.Joined() {
+		if !t.Told() || t.Twin {
 			continue
 		}
 		value, known := s.bad, t.Outcome.Kind == tuner.Infeasible || t.Outcome.Kind == tuner.Stopped

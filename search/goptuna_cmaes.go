@@ -72,7 +72,7 @@ type scale struct {
 
 func newEvolution(p tuner.Problem, h tuner.History, seed uint64) *evolution {
 	e := &evolution{problem: p, seed: seed, trials: map[string]tuner.Trial{}, taken: asked(h), hopeless: outOfMemory(p, h), place: map[string]int{}, looked: map[string]bool{}}
-	for _, t := range h {
+	for _, t := range h.Joined() {
 		if _, twice := e.trials[t.Point.Key()]; t.Told() && !twice {
 			e.trials[t.Point.Key()] = t
 		}

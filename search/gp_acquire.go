@@ -105,7 +105,7 @@ func (b *belief) rank() {
 		return
 	}
 	for i, s := range b.seen {
-		if _, ok := b.problem.Goal.Value(s.trial.Outcome.Measured); !ok || !s.ran {
+		if _, ok := b.problem.Goal.Value(s.trial.Outcome.Measured); !ok || !s.ran || s.trial.Twin {
 			continue
 		}
 		s.mean, _ = b.value(s.cell)

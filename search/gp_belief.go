@@ -42,6 +42,7 @@ type sight struct {
 
 // believe fits the models of what a trial gives. It fails only where a matrix cannot be factorised.
 func (s gp) believe(p tuner.Problem, h tuner.History) (*belief, error) {
+	h = h.Joined()
 	b := &belief{lattice: newLattice(p.Space), gpSettings: s.gpSettings, problem: p, history: h, refused: unwanted(p, h), capacities: map[string]capacity{}}
 	b.hungry = make([]float64, len(b.params))
 	for i, q := range b.params {
@@ -78,13 +79,14 @@ func (b *belief) regress(dims []gaussian.Dim) error {
 	like := bestWhole(goal, b.history)
 	for _, s := range b.seen {
 		m := s.trial.Outcome.Measured
-		if !s.ran || m == nil {
+		if !s.ran || m == nil || s.trial.Twin {
 			continue
 		}
+		repeats := float64(s.trial.Repeats())
 		if v, share, ok := objective(goal, s.trial, like); ok {
-			values[0] = append(values[0], gaussian.Observation{Point: b.worked(s.cell), Value: logObjective(goal, v), Noise: noiseOfShare(share)})
+			values[0] = append(values[0], gaussian.Observation{Point: b.worked(s.cell), Value: logObjective(goal, v), Noise: noiseOfShare(share) / repeats})
 		}
-		noise := noiseOfShare(goal.Share(m))
+		noise := noiseOfShare(goal.Share(m)) / repeats
 		for i, violation := range violations(goal, s.trial) { // also of one that was cut short in the first of several targets, and has no value
 			if !math.IsNaN(violation) {
 				values[1+i] = append(values[1+i], gaussian.Observation{Point: b.worked(s.cell), Value: violation, Noise: noise})

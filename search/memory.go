@@ -14,6 +14,18 @@ func unwanted(p tuner.Problem, h tuner.History) func(space.Point) bool {
 // outOfMemory tells which points are bound to run out of memory: one that asks for at least as much in every
 // memory-hungry parameter as a trial that ran out of it, and is otherwise equal. Only lack of memory is monotone.
 func outOfMemory(p tuner.Problem, h tuner.History) func(space.Point) bool {
+	first := firstOutOfMemory(p, h)
+	return func(q space.Point) bool { return first(q) >= 0 }
+}
+
+// OutOfMemory is the number of a trial that ran out of memory and says that a point will, too; hopeless is false where none does.
+func OutOfMemory(p tuner.Problem, h tuner.History, q space.Point) (number int, hopeless bool) {
+	n := firstOutOfMemory(p, h)(q)
+	return n, n >= 0
+}
+
+// firstOutOfMemory finds the first trial that says so of a point, by its number; -1 where none does.
+func firstOutOfMemory(p tuner.Problem, h tuner.History) func(space.Point) int {
 	params := p.Space.Params()
 	var ran []tuner.Trial
 	for _, t := range h {
@@ -21,13 +33,13 @@ func outOfMemory(p tuner.Problem, h tuner.History) func(space.Point) bool {
 			ran = append(ran, t)
 		}
 	}
-	return func(q space.Point) bool {
+	return func(q space.Point) int {
 		for _, failed := range ran {
 			if q.Engine() == failed.Point.Engine() && asksForMore(params, p.Hungry, q, failed) {
-				return true
+				return failed.Number
 			}
 		}
-		return false
+		return -1
 	}
 }
 

@@ -62,7 +62,7 @@ type walk struct {
 
 func newWalk(p tuner.Problem, h tuner.History, seed uint64) *walk {
 	w := &walk{problem: p, trials: map[string]tuner.Trial{}, refused: unwanted(p, h), random: rand.New(rand.NewPCG(seed, 0)), visited: map[string]bool{}}
-	for _, t := range h {
+	for _, t := range h.Joined() {
 		if _, twice := w.trials[t.Point.Key()]; t.Told() && !twice {
 			w.trials[t.Point.Key()] = t
 		}

@@ -10,11 +10,11 @@ import (
 // Best ranks by measurement: the best feasible trial leads, and of equals the earlier one.
 type Best struct{}
 
-// Rank lists the trials that were measured and keep every bound, the best first.
+// Rank lists the configurations that were measured and keep every bound, the best first: trials that turned out to be one count as one, by their mean.
 func (Best) Rank(p tuner.Problem, h tuner.History) []tuner.Ranked {
 	var ranked []tuner.Ranked
-	for _, t := range h {
-		if t.Told() && p.Goal.Feasible(t) {
+	for _, t := range h.Joined() {
+		if t.Told() && !t.Twin && p.Goal.Feasible(t) {
 			v, _ := p.Goal.Value(t.Outcome.Measured)
 			ranked = append(ranked, tuner.Ranked{Trial: t, Value: v})
 		}

@@ -50,7 +50,7 @@ func (s rf) grow(p tuner.Problem, h tuner.History, r *rand.Rand) *woods {
 	var runs, values sample
 	bounds := make([]sample, len(p.Goal.SubjectTo))
 	like := bestWhole(p.Goal, h)
-	for _, t := range h {
+	for _, t := range h.Joined() {
 		if !t.Told() {
 			continue
 		}
@@ -61,7 +61,7 @@ func (s rf) grow(p tuner.Problem, h tuner.History, r *rand.Rand) *woods {
 		case t.Outcome.Kind == tuner.Infeasible:
 			runs.add(c, 0)
 		}
-		if t.Outcome.Measured == nil || !t.Ran() {
+		if t.Outcome.Measured == nil || !t.Ran() || t.Twin {
 			continue
 		}
 		for i, violation := range violations(p.Goal, t) {

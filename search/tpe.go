@@ -119,8 +119,8 @@ type observation struct {
 func (s tpe) split(g tuner.Goal, h tuner.History) (good, rest []observation) {
 	var measured []tuner.Trial
 	var failed []observation
-	for _, t := range h {
-		if !t.Told() {
+	for _, t := range h.Joined() {
+		if !t.Told() || t.Twin {
 			continue
 		}
 		switch t.Outcome.Kind {

@@ -131,6 +131,21 @@ func (s *Space) With(constraints []Constraint, rewrites []Rewrite) *Space {
 	return &c
 }
 
+// Substitute returns the space with some of its rules in another version, by their IDs; a rule that the space has not is added. Points and their keys stay
+// the same.
+func (s *Space) Substitute(constraints []Constraint) *Space {
+	c := *s
+	c.constraints = slices.Clone(s.constraints)
+	for _, rule := range constraints {
+		if at := slices.IndexFunc(c.constraints, func(x Constraint) bool { return x.ID == rule.ID }); at >= 0 {
+			c.constraints[at] = rule
+		} else {
+			c.constraints = append(c.constraints, rule)
+		}
+	}
+	return &c
+}
+
 // Params returns the parameters in the order in which they were declared.
 func (s *Space) Params() []Param { return slices.Clone(s.params) }
 
@@ -182,6 +197,9 @@ func (s *Space) Broken(p Point) (Constraint, bool) {
 
 // Resolved gives the values of a point as its engine makes them; a parameter that the engine drops has none.
 func (s *Space) Resolved(p Point) Lookup { return s.resolve(p.Get) }
+
+// Resolve gives an assignment's values as its engine makes them.
+func (s *Space) Resolve(look Lookup) Lookup { return s.resolve(look) }
 
 // Resolutions are the ids of the rewrites that change something of the point, in order.
 func (s *Space) Resolutions(p Point) []string {

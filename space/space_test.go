@@ -352,3 +352,29 @@ func BenchmarkRandom(b *testing.B) {
 		s.Keeps(s.Random(r))
 	}
 }
+
+// TestSubstituteExchangesRules: the rule of that name counts no more, points and keys stay.
+func TestSubstituteExchangesRules(t *testing.T) {
+	d, err := Choices(Int(1), Int(2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	is := func(n int64) func(Lookup) bool {
+		return func(look Lookup) bool { v, _ := look("n"); return v == Int(n) }
+	}
+	s, err := New([]Param{{Name: "n", Domain: d}}, []Constraint{{ID: "memory", Holds: is(1)}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after := s.Substitute([]Constraint{{ID: "memory", Holds: is(2)}})
+	for p := range s.Enumerate() {
+		v, _ := p.Get("n")
+		q, err := after.Point(p.Map())
+		if err != nil || q.Key() != p.Key() || s.Keeps(p) != (v == Int(1)) || after.Keeps(p) != (v == Int(2)) {
+			t.Errorf("%s: %v", p.Key(), err)
+		}
+	}
+	if both := s.Substitute([]Constraint{{ID: "other", Holds: is(2)}}); len(both.Constraints()) != 2 || len(s.Constraints()) != 1 {
+		t.Errorf("%d and %d rules", len(both.Constraints()), len(s.Constraints()))
+	}
+}

@@ -6,6 +6,7 @@ func Reference(p Problem, h History) (Ranked, bool) {
 	for _, b := range p.Baselines {
 		engines = append(engines, b.Engine())
 	}
+	h = h.Joined()
 	for _, engine := range engines {
 		for _, t := range h {
 			if t.Origin == OriginBaseline && t.Told() && t.Point.Engine() == engine && p.Goal.Feasible(t) {

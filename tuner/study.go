@@ -30,6 +30,11 @@ type Trial struct {
 	Stale         bool // measured with an engine version that the study no longer uses: shown, never compared
 	Outside       bool // its point is no longer in the space: shown, never proposed, never told to the sampler
 	Foreign       bool // added to the file by another program: shown, never a best, never told to the sampler
+
+	// Joins and Twin are set by Joined, and not stored: the numbers of the trials whose measurements this one's is the mean of, none where it is its own
+	// alone; and that another trial stands for this one.
+	Joins []int `json:"-"`
+	Twin  bool  `json:"-"`
 }
 
 // Told tells whether a sampler may learn from the trial (a running one only as taken).

@@ -133,11 +133,11 @@ func (a *assembly) makeProblem() error {
 	}
 	for _, b := range p.Baselines {
 		if c, broken := p.Space.Broken(b); broken {
-			a.warnings = append(a.warnings, fmt.Sprintf("the baseline of %s cannot run: %s", b.Engine(), a.planner.because(c, b)))
+			a.warnings = append(a.warnings, fmt.Sprintf("the baseline of %s cannot run: %s", b.Engine(), a.planner.because(c, p.Space, b)))
 		}
 	}
 	if a.planner.on() {
-		p.Capacity = a.planner.capacity
+		p.Capacity = a.planner.capacity(p.Space)
 	}
 	a.problem = p
 	a.recall()
@@ -169,7 +169,7 @@ func (in *inputs) hashFiles(traffic []runner.Traffic) {
 
 // fileHash is the hash of a workload's file when the study began; empty when it has none.
 func (in inputs) fileHash(s *studyfile.Spec, workload string) string {
-	if workload == s.Workload.Name {
+	if workload == s.Workload().Name {
 		return in.FileHash
 	}
 	return in.FileHashes[workload]

@@ -50,10 +50,10 @@ func (c *census) add(a *assembly, p space.Point) {
 	case broken && memoryRule(rule.ID):
 		c.Rules[rule.ID]++
 		if c.Excluded++; c.Examples[rule.ID] == "" {
-			c.Examples[rule.ID] = a.flagsOf(p) + ": " + a.planner.because(rule, p)
+			c.Examples[rule.ID] = a.flagsOf(p) + ": " + a.planner.because(rule, a.problem.Space, p)
 		}
 	case !broken:
-		c.Answers[a.planner.estimate(p.Get).Answer]++
+		c.Answers[a.planner.estimate(a.problem.Space.Resolved(p)).Answer]++
 	}
 }
 
@@ -72,16 +72,15 @@ func (a *assembly) flagsOf(p space.Point) string {
 	return strings.Join(words, " ")
 }
 
-// sums are the planner's, of each baseline, after what earlier trials measured.
-func (a *assembly) sums(x experience) []baselineSum {
+// sums are the planner's, of each baseline, after what trials measured.
+func (a *assembly) sums() []baselineSum {
 	var out []baselineSum
 	for _, b := range a.problem.Baselines {
-		e := a.planner.estimate(b.Get)
-		s := baselineSum{Engine: b.Engine(), Source: x.sources[b.Engine()]}
-		if s.Source != "" {
-			e = memory.Correct(e, x.facts[b.Engine()])
+		e := a.planner.estimate(a.problem.Space.Resolved(b))
+		s := baselineSum{Engine: b.Engine(), Estimate: e}
+		if e.Measured() {
+			s.Source = a.planner.source(b.Engine(), a.model(b))
 		}
-		s.Estimate = e
 		if room, ok := e.Headroom(); ok {
 			s.Headroom = &room
 		}
@@ -98,7 +97,7 @@ func (a *assembly) sums(x experience) []baselineSum {
 type baselineSum struct {
 	Engine string `json:"engine"`
 	memory.Estimate
-	Source   string       `json:"measured_in,omitempty"`  // whose log said what weights, graphs and cache take; empty: estimated
+	Source   string       `json:"measured_in,omitempty"`  // the first launch whose log corrected the estimate; empty: estimated
 	Headroom *float64     `json:"headroom_gib,omitempty"` // at the middle of every interval
 	Requests *memory.Span `json:"requests,omitempty"`     // of the longest request of the workloads, at once
 }

@@ -26,7 +26,7 @@ type checkOptions struct {
 func newCheck(w *world) *cobra.Command {
 	var o checkOptions
 	cmd := &cobra.Command{
-		Use: "check SPEC", Short: "Validate a spec and show its space, what is excluded and why, and the budget",
+		Use: "check SPEC|STUDY", Short: "Validate a spec and show its space, what is excluded and why, and the budget",
 		Long: `Validate a spec: every mistake is printed with its line. Then show the search space, the rules that exclude configurations and how many,
 each engine's baseline command, the workload, the budget, and what is worth a warning. Nothing is launched.
 
@@ -37,13 +37,15 @@ With --plan: the night before it happens, on one page. What a baseline needs of 
 there, how many trials the budget buys, the GPU-hours, what will not be tried and why, and what is likely to spoil it. The spec's section plan tells the
 GPU (gpu or memory), the disk, and the geometry of a checkpoint that lies in no folder and no cache here; docs/memory.md says how it is computed.
 
+Of a study file the spec in it is shown, with what the logs of its own trials said of memory and time in place of estimates.
+
 With --json: name, valid, errors (one a mistake), goal, engines, points (configurations that keep every rule), points_exact (false: there are more),
 excluded, resolved and noted (rule, reason, points, of, sample; of what the memory planner excludes also example): what the engines refuse, make something
 else of, or run otherwise than it seems, baselines (commands by engine), workloads (name, sends: what it sends, in a line), budget_trials, budget_wall_clock, sampler, stoppers, stop_gain, earlier (what is
 made of earlier studies), warnings; with --plan also gpu, memory (what the planner makes of the space's points), sums (of each baseline), phases (of a
 trial), trial_seconds, buys_trials, hours, gpu_hours, ends_by (trials, wall_clock or space), not_tried. These keys stay.` + exitStatuses(statusDone, statusFailed, statusUsage),
-		Example: "  autotune check glm.yaml\n  autotune check glm.yaml --plan\n  autotune check glm.yaml --json",
-		Args:    exactArgs(1, "one spec file"),
+		Example: "  autotune check glm.yaml\n  autotune check glm.yaml --plan\n  autotune check glm.db --plan\n  autotune check glm.yaml --json",
+		Args:    exactArgs(1, "one spec or study file"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return runCheck(cmd.Context(), w, args[0], o) },
 	}
 	cmd.Flags().BoolVar(&o.plan, "plan", false, "print the plan of the night: memory, time, what the budget buys")
@@ -90,6 +92,9 @@ type excluded struct {
 const censusLimit = 20_000
 
 func runCheck(ctx context.Context, w *world, path string, o checkOptions) error {
+	if isStudy(path) {
+		return w.checkStudy(ctx, path, o)
+	}
 	spec, err := readSpec(path, "")
 	if err == nil {
 		var a *assembly
@@ -100,7 +105,7 @@ func runCheck(ctx context.Context, w *world, path string, o checkOptions) error 
 			a, err = w.askEngines(ctx, a)
 		}
 		if err == nil && o.plan {
-			return w.printPlan(ctx, a, o)
+			return w.printPlan(ctx, a, experience{}, o)
 		}
 		if err == nil {
 			return printCheck(w.out, w.check(a), o.json)
@@ -120,8 +125,29 @@ func runCheck(ctx context.Context, w *world, path string, o checkOptions) error 
 	return &exitError{code: exitUsage, err: errors.New("")}
 }
 
-func (w *world) printPlan(ctx context.Context, a *assembly, o checkOptions) error {
-	n, err := a.night(ctx, w.check(a))
+// checkStudy looks at the spec of a study file, with the memory planner after what the study's logs said.
+func (w *world) checkStudy(ctx context.Context, path string, o checkOptions) (err error) {
+	if o.installed {
+		return trying(usage("a study file has asked the installed engines already"), "without --installed, or a spec")
+	}
+	s, err := look(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.db.Close()) }()
+	s.learn(s.history)
+	if !o.plan {
+		return printCheck(w.out, w.check(s.assembly), o.json)
+	}
+	var x experience
+	if p := s.history.Pace(); p.Ran > 0 && !s.inputs.Rehearse {
+		x = experience{pace: p, from: path}
+	}
+	return w.printPlan(ctx, s.assembly, x, o)
+}
+
+func (w *world) printPlan(ctx context.Context, a *assembly, x experience, o checkOptions) error {
+	n, err := a.night(ctx, w.check(a), x)
 	if err != nil {
 		return err
 	}

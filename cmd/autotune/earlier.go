@@ -9,9 +9,11 @@ import (
 	"path/filepath"
 	"slices"
 
+	"autotune/runner/engine"
 	"autotune/space"
 	"autotune/store"
 	"autotune/tuner"
+	"autotune/tuner/memory"
 	"autotune/tuner/studyfile"
 )
 
@@ -41,6 +43,8 @@ type earlierTrial struct {
 	Kept      bool    `json:"kept,omitempty"`
 	// Value is the logarithm of how much better the objective is than the reference's, as in tuner.Evidence.
 	Value float64 `json:"value,omitempty"`
+	// Memory is what the log said of it.
+	Memory *memory.Facts `json:"memory,omitempty"`
 }
 
 // readEarlier reads the study files that the spec starts from, and takes them into the problem. Errors are the spec's.
@@ -101,6 +105,9 @@ func (a *assembly) extract(o *opened, path string) earlier {
 		found := earlierTrial{Number: t.Number, Point: t.Point.Map(), Model: o.assembly.model(t.Point), Version: t.Outcome.Run.EngineVersion, Kind: t.Outcome.Kind, Reason: t.Outcome.Reason}
 		found.Differs = a.differences(o.assembly, found.Model)
 		delete(found.Point, space.CheckpointParam)
+		if f := engine.Measured(t.Outcome.Run.Facts); f != (memory.Facts{}) {
+			found.Memory = &f
+		}
 		if measured {
 			found.Objective, found.Kept = v, goal.Feasible(t)
 			if based {
@@ -168,6 +175,7 @@ func (a *assembly) recall() {
 		}
 		a.recalled = append(a.recalled, r)
 	}
+	a.learn(nil)
 }
 
 // recipesOfAStudy is how many of an earlier study's configurations are tried at most: what they teach beyond the first is how far it carries over.

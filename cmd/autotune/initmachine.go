@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"autotune/runner/checkpoint"
 	"autotune/runner/engine"
 	"autotune/runner/place"
 	"autotune/tuner/law"
@@ -118,11 +119,8 @@ func (m *machine) enginesFor(o initOptions) []string {
 // checkpointOf reads what is known of a model: config.json in its folder or in the hub's cache on this machine, else what its name tells.
 func (w *world) checkpointOf(model string) (c engine.Checkpoint, notes []string) {
 	folders := []string{model}
-	if !strings.HasPrefix(model, ".") && strings.Count(model, "/") == 1 {
-		cached, err := filepath.Glob(filepath.Join(w.hub(), "models--"+strings.ReplaceAll(model, "/", "--"), "snapshots", "*"))
-		if err == nil {
-			folders = append(folders, cached...)
-		}
+	if cached := checkpoint.Cached(w.hub(), model); cached != "" {
+		folders = append(folders, cached)
 	}
 	for _, folder := range folders {
 		path := filepath.Join(folder, "config.json")

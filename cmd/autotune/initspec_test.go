@@ -24,12 +24,12 @@ func TestTheSpecFitsTheCheckpoint(t *testing.T) {
 		{"Qwen3-8B", 1, []string{"dense, 36 layers", "15.3 GiB", "max-num-seqs"}, []string{"tensor-parallel-size", "tp-size", "expert", "attention:"}, true},
 		{"Qwen3-8B", 4, []string{"tensor-parallel-size: [1, 2, 4]", "dp-size: [1, 2, 4]"}, []string{"expert-parallel", "enable-dp-attention"}, true},
 		{"Qwen3-8B", 8, []string{"data-parallel-size: [1, 2, 4, 8]", "replicas instead of a split"}, []string{"expert-parallel", "deepep"}, true},
-		{"Qwen3.5-35B-A3B", 1, []string{"mixture of 256 experts, linear attention in some layers", "63.5 GiB"}, []string{"tensor-parallel-size", "deepep", "expert-parallel: bool"}, true},
+		{"Qwen3.5-35B-A3B", 1, []string{"mixture of 256 experts, linear attention in some layers", "64.4 GiB"}, []string{"tensor-parallel-size", "deepep", "expert-parallel: bool"}, true},
 		{"Qwen3.5-35B-A3B", 4, []string{"enable-expert-parallel: bool", "enable-dp-attention: bool", "dp-size in [2, 4]"}, nil, true},
 		{"Qwen3.5-35B-A3B", 8, []string{"tp-size in [default, 1] && dp-size == 8", "moe-a2a-backend: [none, deepep]"}, nil, true},
 		{"GLM-5.2-FP8", 1, []string{"latent attention (MLA)", "more than 1 x 140.4 GiB"}, nil, false},
 		{"GLM-5.2-FP8", 4, []string{"more than 4 x 140.4 GiB", "tp-size: 4"}, nil, false},
-		{"GLM-5.2-FP8", 8, []string{"693.8 GiB", "tp-size: 8 #", "tensor-parallel-size: [1, 2, 4, 8]", `dp-size: {choices: [2, 4, 8], when: "enable-dp-attention"}`, "enable-expert-parallel: true"}, []string{"more than 8"}, true},
+		{"GLM-5.2-FP8", 8, []string{"694.1 GiB", "tp-size: 8 #", "tensor-parallel-size: [1, 2, 4, 8]", `dp-size: {choices: [2, 4, 8], when: "enable-dp-attention"}`, "enable-expert-parallel: true"}, []string{"more than 8"}, true},
 	} {
 		t.Run(fmt.Sprintf("%s on %d", c.model, c.gpus), func(t *testing.T) {
 			t.Parallel()

@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"autotune/search"
 	"autotune/tuner"
 )
 
@@ -98,7 +97,7 @@ func nextPoint(t *testing.T, path string) string {
 			t.Error(err)
 		}
 	}()
-	sampler, err := search.New(s.spec.Sampler)
+	sampler, err := s.newCalibrated()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ type lawRunner struct {
 }
 
 func newLawRunner(a *assembly, seed uint64, noise float64) (*lawRunner, error) {
-	requests, err := a.spec.Workload.Expand(nil)
+	requests, err := a.spec.Workload().Expand(nil)
 	// The machine is that which a rehearsal gives to the fake engine.
 	return &lawRunner{a, requests, law.Machine{GPUs: a.spec.GPUs}, seed, noise, map[int]tuner.Outcome{}}, err
 }
@@ -78,7 +78,7 @@ func (r *lawRunner) judge(p space.Point, records []metric.Record, failure *law.F
 }
 
 func (r *lawRunner) measurement(share float64, metrics map[string]float64) *tuner.Measurement {
-	return &tuner.Measurement{Workload: r.spec.Workload.Name, Identity: r.spec.Workload.Identity(""), Clock: metric.Law, Share: share, Metrics: metrics}
+	return &tuner.Measurement{Workload: r.spec.Workload().Name, Identity: r.spec.Workload().Identity(""), Clock: metric.Law, Share: share, Metrics: metrics}
 }
 
 // watch shows a run to an observer, as a real one is shown by the second, until he ends it or it ends.
@@ -98,7 +98,7 @@ func (r *lawRunner) watch(t tuner.Trial, records []metric.Record, failure *law.F
 	if failure != nil {
 		end = failure.At
 	}
-	p := tuner.Partial{Trial: t, Phase: tuner.PhaseBench, Total: len(records), Workload: r.spec.Workload.Name, GPUs: r.spec.GPUs, Requests: make([]metric.Sight, len(records))}
+	p := tuner.Partial{Trial: t, Phase: tuner.PhaseBench, Total: len(records), Workload: r.spec.Workload().Name, GPUs: r.spec.GPUs, Requests: make([]metric.Sight, len(records))}
 	for n := 1; every*time.Duration(n) < end && n < len(tokens); n++ {
 		at := every * time.Duration(n)
 		p.Elapsed, p.Done = at, 0
@@ -136,7 +136,7 @@ func (r *lawRunner) play(p space.Point, noise float64, seed uint64) ([]metric.Re
 	if failure != nil {
 		return nil, failure, nil
 	}
-	plan := law.Plan{Cap: r.spec.Workload.MaxConcurrency, Limit: r.spec.Workload.WallLimit}
+	plan := law.Plan{Cap: r.spec.Workload().MaxConcurrency, Limit: r.spec.Workload().WallLimit}
 	for _, q := range r.requests {
 		plan.Arrivals = append(plan.Arrivals, q.Arrival.Truncate(time.Microsecond))
 		plan.Input, plan.Output = append(plan.Input, q.Input), append(plan.Output, q.Output)

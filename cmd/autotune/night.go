@@ -9,10 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"autotune/runner/engine"
-	"autotune/space"
 	"autotune/tuner"
-	"autotune/tuner/memory"
 	"autotune/tuner/metric"
 	"autotune/tuner/studyfile"
 	"autotune/tuner/workload"
@@ -52,13 +49,16 @@ const (
 	assumedSearch  = 30 * time.Minute // for the highest rate
 )
 
-// night makes the night's plan from what check has found.
-func (a *assembly) night(ctx context.Context, r checkReport) (night, error) {
-	x, err := a.experience(ctx)
-	if err != nil {
-		return night{}, err
+// night makes the night's plan from what check has found. own is what the study itself has measured: with it nothing of earlier ones counts.
+func (a *assembly) night(ctx context.Context, r checkReport, own experience) (night, error) {
+	x := own
+	if x.from == "" {
+		var err error
+		if x, err = a.experience(ctx); err != nil {
+			return night{}, err
+		}
 	}
-	n := night{checkReport: r, GPU: gpuCount(a.planner.host.GPUs), Memory: a.memoryCensus(r.Exact), Sums: a.sums(x), NotTried: []string{}}
+	n := night{checkReport: r, GPU: gpuCount(a.planner.host.GPUs), Memory: a.memoryCensus(r.Exact), Sums: a.sums(), NotTried: []string{}}
 	if h := a.planner.host; h.MemoryGiB > 0 {
 		n.GPU = fmt.Sprintf("%d x %s%.1f GiB", h.GPUs, map[bool]string{true: h.GPU + ", "}[h.GPU != ""], h.MemoryGiB)
 	}
@@ -101,16 +101,13 @@ func (n *night) budget(s *studyfile.Spec) {
 
 // experience is what earlier studies of these checkpoints on real hardware measured.
 type experience struct {
-	pace    tuner.Pace
-	from    string                  // the first study with trials that ran; empty without any
-	facts   map[string]memory.Facts // by engine, of a trial with its baseline's flags
-	sources map[string]string       // by engine, where from
+	pace tuner.Pace
+	from string // the first study with trials that ran; empty without any
 }
 
 // experience reads the earlier studies once more, for what the study itself does not keep of them.
 func (a *assembly) experience(ctx context.Context) (x experience, err error) {
-	x = experience{facts: map[string]memory.Facts{}, sources: map[string]string{}}
-	for i, e := range a.inputs.Earlier {
+	for _, e := range a.inputs.Earlier {
 		where := e.Path
 		if !filepath.IsAbs(where) {
 			where = filepath.Join(a.inputs.Folder, where)
@@ -123,29 +120,12 @@ func (a *assembly) experience(ctx context.Context) (x experience, err error) {
 			if p := o.history.Pace(); p.Ran > 0 && x.from == "" {
 				x.pace, x.from = p, e.Path
 			}
-			a.learn(&x, i, o.history)
 		}
 		if err := o.db.Close(); err != nil {
 			return x, err
 		}
 	}
 	return x, nil
-}
-
-// learn takes what the logs of trials with a baseline's flags said of memory.
-func (a *assembly) learn(x *experience, i int, h tuner.History) {
-	e := a.inputs.Earlier[i]
-	for _, t := range e.Trials {
-		p, ok := a.translate(e, t)
-		at := slices.IndexFunc(h, func(u tuner.Trial) bool { return u.Number == t.Number && u.Ran() })
-		known := slices.IndexFunc(a.problem.Baselines, func(b space.Point) bool { return ok && b.Key() == p.Key() })
-		if at < 0 || known < 0 || x.sources[p.Engine()] != "" {
-			continue
-		}
-		if f := engine.Measured(h[at].Outcome.Run.Facts); f != (memory.Facts{}) {
-			x.facts[p.Engine()], x.sources[p.Engine()] = f, fmt.Sprintf("%s, trial %d", e.Path, t.Number)
-		}
-	}
 }
 
 // phases says how long the parts of a trial last.

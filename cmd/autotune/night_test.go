@@ -22,7 +22,7 @@ engines: {vllm: {fixed: {tensor-parallel-size: 8, max-model-len: 16384}, space: 
 	if err := a.readEarlier(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	n, err := a.night(t.Context(), checkAssembly(a))
+	n, err := a.night(t.Context(), checkAssembly(a), experience{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ engines: {vllm: {fixed: {tensor-parallel-size: 8, max-model-len: 16384}, space: 
 	}
 	// Without an earlier study everything is assumed.
 	alone := plannedSpec(t, glmTop+glmGeometry(t)+engines)
-	m, err := alone.night(t.Context(), checkAssembly(alone))
+	m, err := alone.night(t.Context(), checkAssembly(alone), experience{})
 	if err != nil || m.Sums[0].Source != "" || len(m.Phases) != 5 {
 		t.Errorf("%+v %v", m.Phases, err)
 	}

@@ -17,15 +17,18 @@ import (
 	"autotune/tuner/studyfile"
 )
 
-// planner says of a configuration whether it fits: a function of the study file alone.
+// planner says of a configuration whether it fits: a function of the study file alone. After launches whose logs told sizes it is another one: see
+// calibrated.
 type planner struct {
-	engines map[string]*engine.Definition
-	models  map[string]memory.Model // by checkpoint; what is not known is not in it
-	first   string                  // checkpoint of a study that has only one
-	host    engine.Host
-	longest int     // request of the workloads, in tokens; 0: unknown
-	typical float64 // request of the first workload, in tokens
-	clients float64 // most requests of it in flight
+	engines  map[string]*engine.Definition
+	models   map[string]memory.Model        // by checkpoint; what is not known is not in it
+	sizes    map[string]*memory.Calibration // by checkpoint: the models after what logs said; nil where none has said anything
+	first    string                         // checkpoint of a study that has only one
+	launches []launch                       // whose logs they are
+	host     engine.Host
+	longest  int     // request of the workloads, in tokens; 0: unknown
+	typical  float64 // request of the first workload, in tokens
+	clients  float64 // most requests of it in flight
 }
 
 // newPlanner knows the geometries that the spec tells in numbers, and those that were read when the study began.
@@ -95,6 +98,9 @@ func (p planner) plan(look space.Lookup) (memory.Setup, memory.Estimate) {
 	if unknown != "" {
 		return s, memory.Estimate{Answer: memory.Unknown, Reason: "the planner does not follow the flag " + unknown}
 	}
+	if c := p.sizes[name]; c != nil {
+		return s, c.Plan(s)
+	}
 	return s, memory.Plan(p.models[name], s)
 }
 
@@ -112,17 +118,19 @@ func (p planner) rules() []space.Constraint {
 	return rules
 }
 
-// capacity is what samplers may know of a configuration.
-func (p planner) capacity(look space.Lookup) (tuner.Capacity, bool) {
-	s, e := p.plan(look)
-	room, ok := e.Headroom()
-	return tuner.Capacity{Headroom: room, Sequences: math.Min(e.Sequences(s, p.typical), p.clients)}, ok
+// capacity is what samplers may know of a configuration of a space.
+func (p planner) capacity(of *space.Space) func(space.Lookup) (tuner.Capacity, bool) {
+	return func(look space.Lookup) (tuner.Capacity, bool) {
+		s, e := p.plan(of.Resolve(look))
+		room, ok := e.Headroom()
+		return tuner.Capacity{Headroom: room, Sequences: math.Min(e.Sequences(s, p.typical), p.clients)}, ok
+	}
 }
 
-// because is why a rule excludes a point: of the planner's the sum of that very point.
-func (p planner) because(c space.Constraint, q space.Point) string {
+// because is why a rule excludes a point of a space: of the planner's the sum of that very point.
+func (p planner) because(c space.Constraint, of *space.Space, q space.Point) string {
 	if memoryRule(c.ID) {
-		if e := p.estimate(q.Get); e.Answer == memory.Cannot {
+		if e := p.estimate(of.Resolved(q)); e.Answer == memory.Cannot {
 			return e.Reason
 		}
 	}

@@ -11,10 +11,11 @@ import (
 	"autotune/tuner"
 )
 
-// resolving is a runner whose outcomes name the configuration that the engine went by, so that no other spelling of it is tried.
+// resolving is a runner whose outcomes name the configuration that the engine went by, so that no other spelling of it is tried, and trials that turn out to
+// be one configuration are joined.
 type resolving struct {
 	tuner.Runner
-	assembly *assembly
+	joiner *joiner
 }
 
 // Run implements tuner.Runner.
@@ -22,9 +23,46 @@ func (r resolving) Run(ctx context.Context, t tuner.Trial, observe func(tuner.Pa
 	out, err := r.Runner.Run(ctx, t, observe)
 	t.Outcome = out
 	if err == nil && t.Ran() {
-		out.Run.ResolvedKey = r.assembly.resolvedKey(t)
+		out.Run.ResolvedKey = r.joiner.join(t)
 	}
 	return out, err
+}
+
+// joiner finds the trials of a study that turned out to be one configuration.
+type joiner struct {
+	*assembly
+	keys map[string]string // of the first trial with a fingerprint
+}
+
+// newJoiner knows of a study's trials so far, and names the configurations of those whose file was written before trials were joined.
+func (a *assembly) newJoiner(h tuner.History) *joiner {
+	j := &joiner{a, map[string]string{}}
+	for i, t := range h {
+		if t.Told() && t.Ran() {
+			h[i].Outcome.Run.ResolvedKey = j.join(t)
+		}
+	}
+	return j
+}
+
+// join is the key of the configuration that the engine of a trial that ran went by: of the point of the space that it reports, or of the first trial whose
+// engine reported the very same, flag by flag; empty where it is what was asked.
+func (j *joiner) join(t tuner.Trial) string {
+	if t.Outcome.Run.ResolvedKey == "" {
+		t.Outcome.Run.ResolvedKey = j.resolvedKey(t)
+	}
+	key := t.Effective()
+	if mark := j.fingerprint(t); mark != "" {
+		if first, known := j.keys[mark]; known {
+			key = first
+		} else {
+			j.keys[mark] = key
+		}
+	}
+	if key == t.Point.Key() {
+		return ""
+	}
+	return key
 }
 
 // otherwise are the flags that a trial asked for and that its engine resolved to something else.
@@ -83,7 +121,7 @@ func (a *assembly) fingerprint(t tuner.Trial) string {
 	if len(effective) == 0 {
 		return ""
 	}
-	words := []string{d.Name, a.model(t.Point)}
+	words := []string{d.Name, t.Outcome.Run.EngineVersion, a.model(t.Point)}
 	for _, q := range a.problem.Space.Params() {
 		if q.Engine != d.Name || q.Fixed || q.Flag == "" {
 			continue
@@ -98,14 +136,14 @@ func (a *assembly) fingerprint(t tuner.Trial) string {
 	return strings.Join(words, " ")
 }
 
-// twins maps each trial to the first one whose engine reported the very same configuration, where there is one.
+// twins maps each trial to the first one that turned out to be the very same configuration, where there is one.
 func (o *opened) twins() map[int]int {
 	first, twins := map[string]int{}, map[int]int{}
 	for _, t := range o.history {
-		key := o.fingerprint(t)
-		if key == "" || t.Outside || t.Foreign {
+		if !t.Told() || !t.Ran() {
 			continue
 		}
+		key := t.Effective()
 		if n, ok := first[key]; ok {
 			twins[t.Number] = n
 		} else {

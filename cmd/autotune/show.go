@@ -42,7 +42,8 @@ recomputed), metrics.
 
 With --json: an object, or a list of objects, of number, origin, kind, engine, point (parameter to value, null is default), value, unit, metrics, also (metrics of
 further workloads by name), probes (metrics at other rates), gauges (columns of what the server said of itself), phase, reason,
-signature, evidence, hint, rule, share, warnings, argv, env, engine_version, facts, resolved, differences (flag, asked, runs), same_as, log, why, proposal (kind, p_run, gain, predicted: by metric its
+signature, evidence, hint, rule, share, warnings, argv, env, engine_version, facts, resolved, differences (flag, asked, runs), same_as, memory (what the planner said before the trial: answer, reason, launches whose logs it knew,
+sizes: what, unit, planned, measured; doubts: what of the log is not believed), log, why, proposal (kind, p_run, gain, predicted: by metric its
 median, low and high ends of the interval, measured, inside), command, started, ended, stale, outside, foreign. These keys stay.` +
 			exitStatuses(statusDone, statusFailed+", or a stored figure is not that of its requests", statusUsage),
 		Example: "  autotune show glm.db\n  autotune show glm.db 17\n  autotune show --definitions",
@@ -155,6 +156,7 @@ type trialView struct {
 	// very same configuration.
 	Differences []engine.Difference `json:"differences,omitempty"`
 	SameAs      *int                `json:"same_as,omitempty"`
+	Memory      *sizesView          `json:"memory,omitempty"`
 	Log         string              `json:"log,omitempty"`
 	Why         string              `json:"why,omitempty"`
 	Proposal    proposalView        `json:"proposal"`
@@ -172,7 +174,7 @@ func (o *opened) view(t tuner.Trial) trialView {
 		Feasible: o.problem.Goal.Feasible(t), Phase: c.Phase, Reason: c.Reason, Signature: c.Signature, Evidence: c.Evidence, Hint: c.Hint, Rule: c.Rule, Share: c.Share,
 		Warnings: c.Warnings, Argv: c.Run.Argv, Env: c.Run.Env, Version: c.Run.EngineVersion, Facts: c.Run.Facts, Resolved: c.Run.Resolved, Log: c.Run.Log,
 		Why: t.Proposal.Why, Proposal: viewProposal(o.problem.Goal, t), Started: t.Started, Stale: t.Stale, Outside: t.Outside, Foreign: t.Foreign}
-	v.Differences = o.otherwise(t)
+	v.Differences, v.Memory = o.otherwise(t), o.sizes(t)
 	if n, ok := o.twins()[t.Number]; ok {
 		v.SameAs = &n
 	}
@@ -254,7 +256,7 @@ func (o *opened) describe(t tuner.Trial) string {
 	fmt.Fprintf(&b, "Trial     %d of %s, %s\n", t.Number, o.study.Name, t.Origin)
 	fmt.Fprintf(&b, "Outcome   %s\n", o.oneLine(t))
 	for _, row := range [][2]string{{"Evidence", c.Evidence}, {"Hint", c.Hint}, {"Asked", asked(t)}, {"Why", t.Proposal.Why},
-		{"Predicted", o.predicted(t)}, {"Flags", o.flagLine(t)}, {"Engine", o.resolution(t)},
+		{"Predicted", o.predicted(t)}, {"Flags", o.flagLine(t)}, {"Engine", o.resolution(t)}, {"Memory", o.planned(t)},
 		{"Version", c.Run.EngineVersion}, {"Log", c.Run.Log}, {"Env", strings.Join(c.Run.Env, " ")}, {"Added", strings.Join(c.Run.Additions, " ")}} {
 		if row[1] != "" {
 			fmt.Fprintf(&b, "%-9s %s\n", row[0], strings.ReplaceAll(strings.TrimSpace(row[1]), "\n", "\n          "))
@@ -290,6 +292,14 @@ func (o *opened) describe(t tuner.Trial) string {
 		fmt.Fprintf(&b, "Command\n%s\n", strings.TrimRight(deploy.Shell(o.export(t.Point)), "\n"))
 	}
 	return b.String()
+}
+
+// planned is the memory planner beside what a trial's log says, line by line.
+func (o *opened) planned(t tuner.Trial) string {
+	if v := o.sizes(t); v != nil {
+		return v.String()
+	}
+	return ""
 }
 
 // isProbe tells whether a measurement is one of a search for a rate.

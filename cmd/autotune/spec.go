@@ -56,6 +56,12 @@ func readRegular(path string) (text []byte, err error) {
 	return io.ReadAll(io.LimitReader(f, specRead))
 }
 
+// isStudy tells whether a file is a study file, not a spec: SQLite's format names itself at the beginning.
+func isStudy(path string) bool {
+	text, err := readRegular(path)
+	return err == nil && bytes.HasPrefix(text, []byte("SQLite format 3\x00"))
+}
+
 // parseSpec reads a spec against the names of the catalogs.
 func parseSpec(source string, text []byte, sampler string) (*studyfile.Spec, error) {
 	return studyfile.Known{Engines: engine.Names(), Samplers: search.Names(), Tools: bench.Names(), Sampler: sampler}.Parse(source, text)

@@ -22,12 +22,12 @@ func newStatus(w *world) *cobra.Command {
 		Long: `Show how a study stands: trials by outcome, the baseline, the best so far and its gain, what failed and why, and how well the model's
 predictions held. It works while the study runs.
 
-With --json: state (running, interrupted, ended, new), end, end_reason, trials (counts by outcome), baseline and best (trial, value, metric, unit, engine,
+With --json: state (running, interrupted, ended, new), end, end_reason, trials (counts by outcome), baseline and best (trial, joins: the trials that turned out to be one configuration, value: their mean, metric, unit, engine,
 flags, command, workloads (name, value, guard, retained), unjudged (guards that no baseline was measured on)), gain, failures (counts by reason), failure_kinds, predictions (null, or how well the model's predictions held: interval, metrics,
 run, judgement, sentence), clock, spent_seconds, pace (start_up_seconds, benchmark_seconds, failure_seconds, start_ups (by kind of
 configuration: like, seconds, cold_seconds, trials),
 trials_left, seconds_left), saved (trials, minutes: what cutting trials short has saved), would_save (the same, and best, where stoppers only
-report), warnings. These keys stay.` + exitStatuses(statusDone, statusFailed, statusUsage),
+report), memory (launches whose logs told sizes; sizes: engine, trial, what, unit, planned before any log, measured, now; doubts), warnings. These keys stay.` + exitStatuses(statusDone, statusFailed, statusUsage),
 		Example: "  autotune status glm.db\n  autotune status glm.db --json",
 		Args:    exactArgs(1, "one study file"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return runStatus(cmd.Context(), w, args[0], asJSON) },
@@ -62,9 +62,9 @@ func (o *opened) model(ctx context.Context) (report.Model, error) {
 	if err != nil {
 		return report.Model{}, err
 	}
-	m := report.New(o.problem, o.history, o.ranking(), report.Facts{Study: o.study, State: state, End: v.End, Reason: v.Reason,
+	m := report.New(o.problem, o.history, o.ranking(), report.Facts{Study: o.study, State: state, End: v.End, Reason: v.Reason, Memory: o.memoryReport(),
 		Command: func(t tuner.Trial) string { return deploy.Shell(o.export(t.Point)) }})
-	m.Warnings = append(m.Warnings, o.notAsAsked(m)...)
+	m.Warnings = append(append(m.Warnings, o.notAsAsked(m)...), o.untried()...)
 	return m, nil
 }
 

@@ -51,6 +51,7 @@ func (o *opened) read(ctx context.Context) error {
 	o.assembly = a
 	o.db.Bind(a.problem)
 	o.study, o.history, err = o.db.Load(ctx)
+	o.newJoiner(o.history)
 	return err
 }
 
@@ -64,7 +65,7 @@ func reassemble(study tuner.Study) (*assembly, error) {
 }
 
 func (o *opened) ranking() []tuner.Ranked {
-	return search.RankerOf(o.spec.Sampler).Rank(o.problem, o.history)
+	return search.RankerOf(o.spec.Sampler).Rank(o.corrected(o.problem, o.history), o.history)
 }
 
 // verdict is how a study ended, as it is stored.

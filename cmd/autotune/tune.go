@@ -45,7 +45,7 @@ func (w *world) tune(ctx context.Context, s *opened, at sitting) (err error) {
 }
 
 func (w *world) newTuner(s *opened, at sitting) (*tuner.Tuner, error) {
-	sampler, err := search.New(s.spec.Sampler)
+	asking, err := s.newCalibrated()
 	if err != nil {
 		return nil, &exitError{code: exitUsage, err: err}
 	}
@@ -57,7 +57,7 @@ func (w *world) newTuner(s *opened, at sitting) (*tuner.Tuner, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &tuner.Tuner{Sampler: sampler, Ranker: search.RankerOf(s.spec.Sampler), Stopper: stopper, Runner: resolving{r, s.assembly}, Store: s.db, Observer: newWatcher(w), Now: w.now,
+	return &tuner.Tuner{Sampler: asking, Ranker: asking, Stopper: stopper, Runner: resolving{r, s.newJoiner(s.history)}, Store: s.db, Observer: newWatcher(w), Now: w.now,
 		AcceptEngineChange: at.acceptEngine, StopGain: s.stopGain()}, nil
 }
 
@@ -144,7 +144,7 @@ func (w *world) summarise(s *opened, at sitting, v verdict) {
 	if v.End == tuner.EndInterrupted || v.End == tuner.EndMachine {
 		state = "interrupted"
 	}
-	m := report.New(s.problem, s.history, s.ranking(), report.Facts{Study: s.study, State: state, End: v.End, Reason: v.Reason})
+	m := report.New(s.problem, s.history, s.ranking(), report.Facts{Study: s.study, State: state, End: v.End, Reason: v.Reason, Memory: s.memoryReport()})
 	fmt.Fprintln(w.out)
 	if err := m.Text(w.out); err != nil {
 		fmt.Fprintf(w.err, "autotune: %v\n", err)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"autotune/tuner/memory"
 )
@@ -142,18 +143,35 @@ func readHeader(path string) (tensors []memory.Tensor, err error) {
 	return memory.ReadHeader(text)
 }
 
-// Cached is the folder of a model's latest snapshot in a Hugging Face cache; empty when there is none. hub is the cache's folder.
+// Cached is the folder of a model's snapshot in a Hugging Face cache: the one that its branch main names, else, where a download by revision left no such
+// name, the latest; empty when there is none with a config.json. hub is the cache's folder.
 func Cached(hub, model string) string {
 	owner, name, ok := strings.Cut(model, "/")
 	if !ok || strings.ContainsAny(name, "/\\") || strings.HasPrefix(owner, ".") || hub == "" {
 		return ""
 	}
 	root := filepath.Join(hub, "models--"+owner+"--"+name)
+	snapshots := filepath.Join(root, "snapshots")
 	if text, err := readText(filepath.Join(root, "refs", "main")); err == nil {
-		folder := filepath.Join(root, "snapshots", filepath.Base(strings.TrimSpace(string(text))))
+		folder := filepath.Join(snapshots, filepath.Base(strings.TrimSpace(string(text))))
 		if _, err := os.Stat(filepath.Join(folder, "config.json")); err == nil {
 			return folder
 		}
 	}
-	return ""
+	entries, err := os.ReadDir(snapshots) // sorted by name: of equally old ones the last
+	if err != nil {
+		return ""
+	}
+	latest, at := "", time.Time{}
+	for _, e := range entries {
+		folder := filepath.Join(snapshots, e.Name())
+		info, err := os.Stat(folder)
+		if err != nil || info.ModTime().Before(at) {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(folder, "config.json")); err == nil {
+			latest, at = folder, info.ModTime()
+		}
+	}
+	return latest
 }

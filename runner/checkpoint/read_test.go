@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"autotune/tuner/memory"
 )
@@ -115,6 +116,25 @@ func TestCachedFindsTheSnapshot(t *testing.T) {
 	write(t, hub, "models--org--name/snapshots/abc/config.json", tiny)
 	if got := Cached(hub, "org/name"); got != filepath.Join(hub, "models--org--name/snapshots/abc") {
 		t.Errorf("%s", got)
+	}
+	// Without its branch the latest counts, and one without a config does not.
+	write(t, hub, "models--org--name/snapshots/def/config.json", tiny)
+	write(t, hub, "models--org--name/snapshots/zzz/other.json", tiny)
+	for i, name := range []string{"abc", "def", "zzz"} {
+		at := time.Date(2026, 1, 3-i, 0, 0, 0, 0, time.UTC)
+		if err := os.Chtimes(filepath.Join(hub, "models--org--name/snapshots", name), at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, hub, "models--org--name/refs/main", "def")
+	if got := Cached(hub, "org/name"); filepath.Base(got) != "def" {
+		t.Errorf("with a branch: %s", got)
+	}
+	if err := os.RemoveAll(filepath.Join(hub, "models--org--name/refs")); err != nil {
+		t.Fatal(err)
+	}
+	if got := Cached(hub, "org/name"); filepath.Base(got) != "abc" {
+		t.Errorf("without a branch: %s", got)
 	}
 	for _, other := range []string{"name", "../org/name", "org/name/x", "org/other", ""} {
 		if got := Cached(hub, other); got != "" {

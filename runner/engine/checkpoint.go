@@ -1,11 +1,12 @@
 package engine
 
 import (
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
+
+	"autotune/tuner/memory"
 )
 
 // Checkpoint is what its config.json, or failing that its name, tells of a model. 0 and false are unknown.
@@ -15,7 +16,6 @@ type Checkpoint struct {
 	Layers       int     // of the model without its draft
 	Latent       bool    // multi-head latent attention: its cache is not divided by tensor parallelism
 	Hybrid       string  // what some layers have in place of full attention; empty: all have that
-	WeightBits   float64 // of a weight outside embeddings
 	WeightsGiB   float64 // of the whole checkpoint, by arithmetic
 	ExpertsGiB   float64 // of the routed experts among them
 	Guessed      bool    // it was told from the name alone
@@ -43,166 +43,21 @@ func (c Checkpoint) Kind() string {
 	return strings.Join(parts, ", ")
 }
 
-// config are the keys of a config.json that matter, some under several names.
-type config struct {
-	Architectures []string `json:"architectures"`
-	Text          *config  `json:"text_config"`
-
-	Hidden       int      `json:"hidden_size"`
-	Layers       int      `json:"num_hidden_layers"`
-	Heads        int      `json:"num_attention_heads"`
-	KVHeads      int      `json:"num_key_value_heads"`
-	HeadDim      int      `json:"head_dim"`
-	ValueDim     int      `json:"v_head_dim"`
-	Intermediate float64  `json:"intermediate_size"`
-	MoEWidth     float64  `json:"moe_intermediate_size"`
-	Routed       int      `json:"n_routed_experts"`
-	Experts      int      `json:"num_experts"`
-	LocalExperts int      `json:"num_local_experts"`
-	Shared       int      `json:"n_shared_experts"`
-	SharedWidth  float64  `json:"shared_expert_intermediate_size"`
-	FirstDense   int      `json:"first_k_dense_replace"`
-	Vocabulary   float64  `json:"vocab_size"`
-	LoraKV       int      `json:"kv_lora_rank"`
-	LoraQ        int      `json:"q_lora_rank"`
-	Rope         int      `json:"qk_rope_head_dim"`
-	NoRope       int      `json:"qk_nope_head_dim"`
-	LayerTypes   []string `json:"layer_types"`
-	Window       int      `json:"sliding_window"`
-	FullEvery    int      `json:"full_attention_interval"`
-	Context      int      `json:"max_position_embeddings"`
-	DType        string   `json:"dtype"`
-	TorchDType   string   `json:"torch_dtype"`
-	Tied         bool     `json:"tie_word_embeddings"`
-	Draft        int      `json:"num_nextn_predict_layers"`
-	Quantization *struct {
-		Method    string  `json:"quant_method"`
-		Bits      float64 `json:"bits"`
-		Algorithm string  `json:"quant_algo"`
-		Groups    map[string]struct {
-			Weights struct {
-				Bits float64 `json:"num_bits"`
-			} `json:"weights"`
-		} `json:"config_groups"`
-	} `json:"quantization_config"`
-}
-
-// ReadCheckpoint reads a model's config.json. The error is that it is none.
+// ReadCheckpoint reads a model's config.json, as the memory planner reads it. The error is that it is none.
 func ReadCheckpoint(text []byte) (Checkpoint, error) {
-	var whole config
-	if err := json.Unmarshal(text, &whole); err != nil {
-		return Checkpoint{}, fmt.Errorf("not a model's config.json: %w", err)
+	m, err := memory.ReadConfig(text)
+	if err != nil {
+		return Checkpoint{}, fmt.Errorf("not the config.json of a language model: %w", err)
 	}
-	c := whole
-	if whole.Text != nil {
-		c = *whole.Text
-		if c.Quantization == nil {
-			c.Quantization = whole.Quantization
-		}
-		c.DType, c.TorchDType, c.Architectures = orElse(c.DType, whole.DType), orElse(c.TorchDType, whole.TorchDType), whole.Architectures
+	c := Checkpoint{Model: Geometry(m), Architecture: m.Architecture, Layers: m.Layers, Latent: m.Latent > 0}
+	switch {
+	case m.LinearLayers > 0:
+		c.Hybrid = "linear attention in some layers"
+	case m.WindowLayers > 0:
+		c.Hybrid = "a sliding window in some layers"
 	}
-	if c.Hidden <= 0 || c.Layers <= 0 || c.Heads <= 0 {
-		return Checkpoint{}, fmt.Errorf("not the config.json of a language model: hidden_size, num_hidden_layers or num_attention_heads is missing")
-	}
-	experts := max(c.Routed, c.Experts, c.LocalExperts)
-	out := Checkpoint{Layers: c.Layers, Latent: c.LoraKV > 0, Hybrid: c.hybrid(), WeightBits: c.bits(),
-		Model: Model{Heads: c.Heads, KVHeads: max(c.KVHeads, b2i(c.KVHeads == 0)*c.Heads), Hidden: c.Hidden, Experts: experts, ContextLen: c.Context, DraftLayers: c.Draft, Dense: experts <= 1}}
-	if len(c.Architectures) > 0 {
-		out.Architecture = c.Architectures[0]
-	}
-	weights, routed := c.weights(experts)
-	out.WeightsGiB, out.ExpertsGiB = weights/(1<<30), routed/(1<<30)
-	return out, nil
-}
-
-func b2i(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-func orElse(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
-}
-
-// hybrid names what some layers have in place of full attention.
-func (c config) hybrid() string {
-	for _, t := range c.LayerTypes {
-		switch {
-		case strings.Contains(t, "linear"), strings.Contains(t, "mamba"), strings.Contains(t, "ssm"):
-			return "linear attention in some layers"
-		case strings.Contains(t, "sliding"), strings.Contains(t, "chunked"):
-			return "a sliding window in some layers"
-		}
-	}
-	if c.FullEvery > 1 {
-		return "linear attention in some layers"
-	}
-	return ""
-}
-
-// bits of a weight in the layers.
-func (c config) bits() float64 {
-	if q := c.Quantization; q != nil {
-		name := strings.ToLower(q.Method + " " + q.Algorithm)
-		for _, g := range q.Groups {
-			if g.Weights.Bits > 0 {
-				return g.Weights.Bits + b2f(g.Weights.Bits == 4)*0.5
-			}
-		}
-		switch {
-		case strings.Contains(name, "fp4"):
-			return 4.5
-		case q.Bits > 0:
-			return q.Bits + b2f(q.Bits == 4)*0.5 // with its scales
-		case strings.Contains(name, "fp8"), strings.Contains(name, "int8"):
-			return 8
-		}
-	}
-	if strings.Contains(orElse(c.DType, c.TorchDType), "float32") {
-		return 32
-	}
-	return 16
-}
-
-func b2f(b bool) float64 { return float64(b2i(b)) }
-
-// weights are the bytes of the checkpoint, and of its routed experts: attention, feed-forward and experts at the layers' width, embeddings at two bytes.
-func (c config) weights(experts int) (whole, routed float64) {
-	h, heads := float64(c.Hidden), float64(c.Heads)
-	head := float64(max(c.HeadDim, b2i(c.HeadDim == 0)*c.Hidden/c.Heads))
-	kv := float64(max(c.KVHeads, b2i(c.KVHeads == 0)*c.Heads))
-	attention := h*heads*head*2 + 2*h*kv*head
-	if c.LoraKV > 0 {
-		rope, plain, value, rank := float64(c.Rope), float64(c.NoRope), float64(c.ValueDim), float64(c.LoraKV)
-		query := h * heads * (plain + rope)
-		if c.LoraQ > 0 {
-			query = float64(c.LoraQ) * (h + heads*(plain+rope))
-		}
-		attention = query + h*(rank+rope) + rank*heads*(plain+value) + heads*value*h
-	}
-	layers, moe := float64(c.Layers), 0.0
-	if experts > 1 {
-		moe = layers - float64(c.FirstDense)
-	}
-	width := c.MoEWidth
-	if width == 0 {
-		width = c.Intermediate
-	}
-	shared := c.SharedWidth
-	if shared == 0 {
-		shared = float64(c.Shared) * width
-	}
-	routed = moe * 3 * h * float64(experts) * width * c.bits() / 8
-	parameters := layers*attention + (layers-moe)*3*h*c.Intermediate + moe*3*h*shared
-	embeddings := c.Vocabulary * h * (2 - b2f(c.Tied))
-	return routed + parameters*c.bits()/8 + embeddings*2, routed
+	c.WeightsGiB, c.ExpertsGiB = float64(m.Weights.Total()-m.Weights.Draft)/memory.GiB, float64(m.Weights.Experts)/memory.GiB
+	return c, nil
 }
 
 var (
@@ -244,7 +99,7 @@ const usualExperts = 0.92
 func GuessCheckpoint(name string) Checkpoint {
 	base := strings.ToLower(name[strings.LastIndexByte(name, '/')+1:])
 	c := Checkpoint{Guessed: true}
-	size := 0.0
+	size, bits := 0.0, 0.0
 	if m := billions.FindStringSubmatch(base); m != nil {
 		size, _ = strconv.ParseFloat(m[1], 64)
 	}
@@ -253,7 +108,7 @@ func GuessCheckpoint(name string) Checkpoint {
 	}
 	for _, f := range families {
 		if strings.HasPrefix(base, f.name) && !strings.Contains(base, "distill") {
-			c.Experts, c.Latent, c.WeightBits = f.experts, f.latent, f.bits
+			c.Experts, c.Latent, bits = f.experts, f.latent, f.bits
 			if size == 0 {
 				size = f.billion
 			}
@@ -262,13 +117,13 @@ func GuessCheckpoint(name string) Checkpoint {
 	}
 	switch {
 	case strings.Contains(base, "fp8") || strings.Contains(base, "int8") || strings.Contains(base, "w8a8"):
-		c.WeightBits = 8
+		bits = 8
 	case strings.Contains(base, "fp4") || strings.Contains(base, "int4") || strings.Contains(base, "awq") || strings.Contains(base, "gptq"):
-		c.WeightBits = 4.5
-	case c.WeightBits == 0:
-		c.WeightBits = 16
+		bits = 4.5
+	case bits == 0:
+		bits = 16
 	}
-	c.WeightsGiB = size * 1e9 * c.WeightBits / 8 / (1 << 30)
+	c.WeightsGiB = size * 1e9 * bits / 8 / (1 << 30)
 	if c.isMoE() {
 		c.ExpertsGiB = usualExperts * c.WeightsGiB
 	}

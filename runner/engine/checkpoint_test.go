@@ -32,21 +32,18 @@ func TestReadCheckpointKnowsTheSizeOfPublishedModels(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := c.billions * 1e9 * c.bits / 8 / (1 << 30)
-		if math.Abs(got.WeightsGiB/want-1) > 0.02 || got.WeightBits != c.bits || got.Kind() != c.kind || got.Guessed {
-			t.Errorf("%.1f billion: %.1f GiB, want %.1f; %g bits, %s", c.billions, got.WeightsGiB, want, got.WeightBits, got.Kind())
+		if math.Abs(got.WeightsGiB/want-1) > 0.02 || got.Kind() != c.kind || got.Guessed {
+			t.Errorf("%.1f billion: %.1f GiB, want %.1f; %s", c.billions, got.WeightsGiB, want, got.Kind())
 		}
 	}
 }
 
-func TestReadCheckpointReadsEveryKindOfQuantization(t *testing.T) {
-	const shape = `"hidden_size":64,"num_hidden_layers":2,"num_attention_heads":4,"layer_types":["linear_attention","full_attention"]`
-	for quantization, bits := range map[string]float64{
-		`null`: 16, `{"quant_method":"fp8"}`: 8, `{"quant_method":"awq","bits":4}`: 4.5, `{"quant_method":"modelopt","quant_algo":"NVFP4"}`: 4.5, `{"quant_method":"mxfp4"}`: 4.5,
-		`{"quant_method":"compressed-tensors","config_groups":{"group_0":{"weights":{"num_bits":8}}}}`: 8, `{"quant_method":"gptq","bits":8}`: 8,
-	} {
-		c, err := engine.ReadCheckpoint([]byte(`{` + shape + `,"quantization_config":` + quantization + `}`))
-		if err != nil || c.WeightBits != bits || c.Hybrid != "linear attention in some layers" {
-			t.Errorf("%s: %g bits, want %g; %q, %v", quantization, c.WeightBits, bits, c.Hybrid, err)
+// TestReadCheckpointRefusesWhatIsNone, and says so at once; what it reads of layers is in words.
+func TestReadCheckpointRefusesWhatIsNone(t *testing.T) {
+	for types, want := range map[string]string{`"linear_attention","full_attention"`: "linear attention in some layers", `"sliding_attention","full_attention"`: "a sliding window in some layers", ``: ""} {
+		c, err := engine.ReadCheckpoint([]byte(`{"hidden_size":64,"num_hidden_layers":2,"num_attention_heads":4,"vocab_size":100,"sliding_window":8,"layer_types":[` + types + `]}`))
+		if err != nil || c.Hybrid != want {
+			t.Errorf("%s: %q, %v", types, c.Hybrid, err)
 		}
 	}
 	for _, text := range []string{"", "{", "[]", "{}", `{"hidden_size": "x"}`, `{"hidden_size":64,"num_hidden_layers":0,"num_attention_heads":4}`} {

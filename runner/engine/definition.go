@@ -47,6 +47,7 @@ type Definition struct {
 	propose       func(Checkpoint, Host) Proposal
 	resolved      map[string]func(Host) (space.Value, bool)
 	unfollowed    []string // flags that the memory planner does not follow, by full name
+	kernels       []string // flags that choose kernels, by full name
 	installed     bool     // the flags are those that an installed engine printed
 	flags         []Flag
 	keys          []Flag         // of JSON flags, under their dotted names
@@ -80,7 +81,7 @@ func (d *Definition) index() *Definition {
 		}
 	}
 	d.bySpelling, d.withoutDashes = map[string]int{}, map[string]int{}
-	d.unfollowed = d.listUnplanned()
+	d.unfollowed, d.kernels = d.listUnplanned(), d.listKernels()
 	for i := range d.flags {
 		f := &d.flags[i]
 		spellings := append([]string{"--" + f.Name}, f.Aliases...)

@@ -1,8 +1,9 @@
 package engine
 
 import (
-	"encoding/json"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"autotune/space"
@@ -22,6 +23,40 @@ func Geometry(m memory.Model) Model {
 var unplanned = strings.Fields(`cpu-offload offload kt enable-lora lora-paths lora-modules hf-overrides json-model-override-args attn-cp-size prefill-context-parallel-size
 	model-impl quantization-config nnodes ep-num-redundant-experts num-gpu-blocks-override`)
 
+// repacking are flags that choose kernels, which repack weights and need room of their own: what was measured with some holds with these alone. A flag
+// stands for its dotted keys, too.
+var repacking = strings.Fields(`quantization dtype compilation-config kernel-config attention-config optimization-level speculative-config
+	speculative-algorithm speculative-num-draft-tokens enable-two-batch-overlap enable-dbo enable-dp-lm-head moe-dense-tp-size max-total-tokens enable-torch-compile
+	enable-eplb enable-piecewise-cuda-graph mm-encoder-tp-mode max-loras hicache-ratio`)
+
+// elsewhere are words in the names of flags that end in backend and choose no kernel.
+var elsewhere = strings.Fields(`tokenizer grammar radix-cache hicache image-processor transfer executor data-parallel-backend global-cache lora loader`)
+
+// listKernels lists the flags that choose kernels, by full name.
+func (d *Definition) listKernels() []string {
+	var names []string
+	for _, f := range slices.Concat(d.flags, d.keys) {
+		flag, _, _ := strings.Cut(f.Name, ".")
+		backend := strings.Contains(f.Name, "backend") && !slices.ContainsFunc(elsewhere, func(word string) bool { return strings.Contains(f.Name, word) })
+		if backend || slices.Contains(repacking, flag) {
+			names = append(names, d.Name+"."+f.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// kernels are the flags that choose kernels, as they are given: "moe-backend=marlin".
+func (d *Definition) kernelsOf(look space.Lookup) string {
+	text := ""
+	for _, f := range d.kernels {
+		if x, given := look(f); given && !x.IsDefault() {
+			text += strings.TrimPrefix(f, d.Name+".") + "=" + x.String() + " "
+		}
+	}
+	return strings.TrimSuffix(text, " ")
+}
+
 // MemorySetup is a configuration as the planner sees it, with the flags as the engine would resolve them on that machine. look gives values by full name
 // (ENGINE.flag), as in Rules; longest is the tokens of the workload's longest request. unknown names the flag that the planner does not follow.
 func (d *Definition) MemorySetup(h Host, look space.Lookup, longest int) (s memory.Setup, unknown string) {
@@ -31,7 +66,8 @@ func (d *Definition) MemorySetup(h Host, look space.Lookup, longest int) (s memo
 			return s, strings.TrimPrefix(f, d.Name+".")
 		}
 	}
-	s = memory.Setup{Engine: d.Name, GPUs: h.GPUs, GiB: h.MemoryGiB, Longest: longest, CacheType: v.text("kv-cache-dtype"), Narrowed: narrowed(v.text("quantization"))}
+	s = memory.Setup{Engine: d.Name, GPUs: h.GPUs, GiB: h.MemoryGiB, Longest: longest, CacheType: v.text("kv-cache-dtype"), Narrowed: narrowed(v.text("quantization")),
+		Kernels: d.kernelsOf(look)}
 	if d.Name == "vllm" {
 		vllmSetup(&s, v)
 	} else {
@@ -155,13 +191,23 @@ func (d *Definition) MemoryRule(plan func(space.Lookup) memory.Estimate) space.C
 
 // Measured reads from a trial's facts (see Facts) what its log said of memory.
 func Measured(facts map[string]string) memory.Facts {
-	var m memory.Facts
-	for name, to := range map[string]any{"weights_gib": &m.WeightsGiB, "kv_gib": &m.CacheGiB, "graphs_gib": &m.GraphsGiB, "kv_tokens": &m.Tokens, "kv_tokens_allocated": &m.Allocated} {
-		if text := facts[name]; text != "" {
-			if err := json.Unmarshal([]byte(text), to); err != nil {
-				continue // not a number: the fact says nothing
-			}
+	number := func(name string) float64 {
+		x, err := strconv.ParseFloat(facts[name], 64)
+		if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+			return 0 // not a number: the fact says nothing
 		}
+		return x
+	}
+	count := func(name string) int {
+		n, err := strconv.Atoi(facts[name])
+		if err != nil {
+			return 0
+		}
+		return n
+	}
+	m := memory.Facts{WeightsGiB: number("weights_gib"), CacheGiB: number("kv_gib"), GraphsGiB: number("graphs_gib"), Tokens: count("kv_tokens"), Allocated: count("kv_tokens_allocated")}
+	if m.CacheGiB == 0 {
+		m.CacheGiB = number("kv_k_gib") + number("kv_v_gib")
 	}
 	return m
 }

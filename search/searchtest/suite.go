@@ -32,6 +32,7 @@ func Run(t *testing.T, make func() tuner.Sampler, options ...string) {
 		t.Run("only failures/"+surface.Name, func(t *testing.T) { onlyFailures(t, make(), surface) })
 		t.Run("running trials are taken/"+surface.Name, func(t *testing.T) { runningTrialsAreTaken(t, make(), surface) })
 		t.Run("strangers are not learned from/"+surface.Name, func(t *testing.T) { strangersAreNotLearnedFrom(t, make(), surface) })
+		t.Run("twins count by their mean/"+surface.Name, func(t *testing.T) { twinsCountByTheirMean(t, make(), surface) })
 		t.Run("two hundred trials/"+surface.Name, func(t *testing.T) { twoHundredTrials(t, make(), surface) })
 	}
 	if numbersAlone {
@@ -188,6 +189,46 @@ func strangersAreNotLearnedFrom(t *testing.T, s tuner.Sampler, surface Surface) 
 		}
 		if got, err := s.Suggest(surface.Problem, longer, ask); err != nil || got.Point.Key() != want.Point.Key() {
 			t.Errorf("with %s trials the point is %s (%v), without %s", name, got.Point.Key(), err, want.Point.Key())
+		}
+	}
+}
+
+// twinsCountByTheirMean makes two measured trials one configuration, by what their servers reported: what each of them measured makes no difference,
+// only the mean of both.
+func twinsCountByTheirMean(t *testing.T, s tuner.Sampler, surface Surface) {
+	h := Study(t, s, surface, 4, 24)
+	var twins []int
+	for i, trial := range h {
+		if _, ok := surface.Problem.Goal.Value(trial.Outcome.Measured); ok && trial.Outcome.Kind == tuner.Measured {
+			twins = append(twins, i)
+		}
+	}
+	if len(twins) < 2 {
+		t.Skip("fewer than two trials were measured")
+	}
+	a, b := twins[0], twins[len(twins)-1]
+	with := func(share float64) tuner.History {
+		joined := slices.Clone(h)
+		for k, i := range []int{a, b} {
+			m := *h[a].Outcome.Measured
+			m.Metrics = map[string]float64{}
+			for name, v := range h[a].Outcome.Measured.Metrics {
+				m.Metrics[name] = v * (1 + share*float64(1-2*k)) // sums to twice v
+			}
+			joined[i].Outcome.Measured = &m
+		}
+		joined[b].Outcome.Run.ResolvedKey = h[a].Point.Key()
+		return joined
+	}
+	for number := 24; number < 28; number++ { // exploring trials, too
+		ask := tuner.Ask{Number: number, Seed: 4}
+		want, err := s.Suggest(surface.Problem, with(0), ask)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.Suggest(surface.Problem, with(0.25), ask)
+		if err != nil || got.Point.Key() != want.Point.Key() {
+			t.Errorf("trial %d: with measurements apart the point is %s (%v), with their mean twice %s", number, got.Point.Key(), err, want.Point.Key())
 		}
 	}
 }

@@ -29,6 +29,9 @@ func (whole config) model() (Model, error) {
 		Experts: c.int("n_routed_experts", "num_experts", "num_local_experts"), DraftLayers: c.int("num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_layers"),
 		Multimodal: whole["vision_config"] != nil || whole["audio_config"] != nil,
 	}
+	if names := whole.words("architectures"); len(names) > 0 {
+		m.Architecture = names[0]
+	}
 	for _, need := range []struct {
 		key   string
 		value int
@@ -176,7 +179,7 @@ func (c config) layerTypes(m Model) []string {
 	}
 	for l := range types {
 		switch {
-		case every > 0 && m.State > 0 && (l+1)%every != 0:
+		case every > 1 && (l+1)%every != 0: // of a state that the config may not tell
 			types[l] = "linear_attention"
 		case pattern > 1 && m.Window > 0 && (l+1)%pattern != 0, pattern == 0 && m.Window > 0 && m.Kind == "mistral":
 			types[l] = "sliding_attention"

@@ -55,6 +55,7 @@ func WeightsPerGPU(m Model, s Setup) Range {
 		high += float64(w.Draft) / tp
 	}
 	high += float64(w.Vision) + 2*float64(m.LatentUp)/attention*stage
+	high += stage * float64(w.Loose) / attention
 	if m.Multimodal && w.Vision == 0 {
 		high += 2 * GiB
 	}

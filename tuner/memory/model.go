@@ -5,7 +5,10 @@ const GiB = 1 << 30
 
 // Model is a checkpoint's geometry: what the arithmetic needs of it. The zero Model is an unknown one. It is stored with a study.
 type Model struct {
-	Kind    string  `json:"kind,omitempty"` // model_type of config.json
+	Kind string `json:"kind,omitempty"` // model_type of config.json
+	// Architecture is the class that serves it, the first that config.json names: Qwen3MoeForCausalLM.
+	Architecture string `json:"architecture,omitempty"`
+
 	Weights Weights `json:"weights"`
 
 	Layers       int `json:"layers"`                  // decoder layers, those of the draft not counted
@@ -52,6 +55,9 @@ type Weights struct {
 	Replicated int64 `json:"replicated,omitempty"`
 	Vision     int64 `json:"vision,omitempty"` // of another modality than text: left out where a server is for text alone
 	Draft      int64 `json:"draft,omitempty"`  // loaded only by a server that speculates with it
+	// Loose are the bytes that attention, and beside experts also the rest, would take more at 16 bits, where the config does not tell whether they have
+	// them: no part of the total.
+	Loose int64 `json:"loose,omitempty"`
 	// Exact says that these are the bytes of the checkpoint's files; otherwise they were computed from its geometry.
 	Exact bool `json:"exact"`
 	// Wide says that nothing is quantised: every weight has 16 bits.

@@ -20,6 +20,8 @@ const (
 type Term struct {
 	Name string `json:"name"`
 	GiB  Range  `json:"gib"`
+	// Measured says that logs of launches told it, at least one of its ends.
+	Measured bool `json:"measured,omitempty"`
 }
 
 // Sum says what one pool of a GPU's memory has to hold, and how large it is.
@@ -74,6 +76,18 @@ type Span struct {
 	High int `json:"high"`
 }
 
+// Measured tells whether the log of a launch has corrected any part.
+func (e Estimate) Measured() bool {
+	for _, s := range e.Sums {
+		for _, t := range s.Terms {
+			if t.Measured {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Headroom is the GiB that the tightest pool has left at the middle of every interval; negative: most likely too little. ok is false where nothing is known.
 func (e Estimate) Headroom() (gib float64, ok bool) {
 	least := math.Inf(1)
@@ -102,7 +116,11 @@ func (e Estimate) Sequences(s Setup, tokens float64) float64 {
 
 // Plan says whether a configuration fits. It forbids only what cannot fit at the optimistic end of every interval.
 func Plan(m Model, s Setup) Estimate {
-	s = s.complete()
+	return (&Calibration{model: m}).plan(s.complete())
+}
+
+func (c *Calibration) plan(s Setup) Estimate {
+	m := c.model
 	if s.GPUs > 0 && s.World() > s.GPUs {
 		return Estimate{Answer: Cannot, Reason: fmt.Sprintf("the layout needs %d GPUs and there are %d", s.World(), s.GPUs)}
 	}
@@ -116,14 +134,15 @@ func Plan(m Model, s Setup) Estimate {
 	case m.Heads%s.attentionTP() != 0:
 		return Estimate{Answer: Cannot, Reason: fmt.Sprintf("%d attention heads do not divide over %d GPUs", m.Heads, s.attentionTP())}
 	}
-	e := Estimate{TokenBytes: TokenBytes(m, s)}
+	by := c.tokenFactor(s)
+	e := Estimate{TokenBytes: TokenBytes(m, s) * by.Mid()}
 	var cache Range // room for the KV cache
 	if s.Engine == "vllm" {
-		cache = e.vllm(m, s)
+		cache = e.vllm(c, s)
 	} else {
-		cache = e.sglang(m, s)
+		cache = e.sglang(c, s)
 	}
-	e.Tokens = tokens(m, s, cache)
+	e.Tokens = tokens(m, s, cache, by)
 	e.answer()
 	return e
 }
@@ -146,8 +165,8 @@ func (e *Estimate) answer() {
 // request is the longest request that the cache has to hold: vLLM refuses to start when one of the length that it was told to promise does not fit;
 // SGLang starts, and refuses requests that are too long, so that the workload's longest counts. A length that is left to vLLM is the model's own, but
 // releases have differed in what they make of one that does not fit: it counts at the upper end alone.
-func request(m Model, s Setup) Term {
-	least, most := s.Longest, s.Longest
+func (c *Calibration) request(s Setup) Term {
+	least, most, m := s.Longest, s.Longest, c.model
 	if s.Engine == "vllm" {
 		switch {
 		case s.Context > 0:
@@ -157,7 +176,8 @@ func request(m Model, s Setup) Term {
 			most = max(most, m.Context)
 		}
 	}
-	gib := Range{RequestGiB(m, s, least).Low, RequestGiB(m, s, most).High}
+	by := c.tokenFactor(s)
+	gib := Range{RequestGiB(m, s, least).Low * by.Low, RequestGiB(m, s, most).High * by.High}
 	if !m.KnownCache {
 		gib.Low = 0
 	}
@@ -168,21 +188,20 @@ func request(m Model, s Setup) Term {
 	case most > least:
 		name = fmt.Sprintf("KV cache of a request of %d tokens (the model's %d at the most)", least, most)
 	}
-	return Term{name, gib}
+	return Term{name, gib, by != Range{1, 1}}
 }
 
 // vllm: everything has to fit into the share of the GPU that it may use; what is left of it is the cache.
-func (e *Estimate) vllm(m Model, s Setup) Range {
+func (e *Estimate) vllm(c *Calibration, s Setup) Range {
 	e.Share = s.Share
-	weights, steps, own, graph := WeightsPerGPU(m, s), activations(m, s), runtime(s), graphs(s)
-	terms := []Term{{"weights", weights}, {"activations", steps}, {"runtime", own}, {"graphs", graph}}
-	needs := weights.plus(steps).plus(own).plus(graph)
+	terms := append([]Term{c.weightsTerm(s)}, c.stepTerms(s)...)
 	pool, size := fmt.Sprintf("%.4g of the GPU's %.1f GiB", s.Share, s.GiB), s.Share*s.GiB
-	longest := request(m, s)
+	needs := Sum{Terms: terms}.Needs()
+	longest := c.request(s)
 	if s.CacheBytes > 0 {
 		given := float64(s.CacheBytes) / GiB
 		e.Share = 0
-		e.Sums = append(e.Sums, Sum{"the GPU's memory", Range{s.GiB, s.GiB}, append(terms, Term{"KV cache as given", Range{given, given}})},
+		e.Sums = append(e.Sums, Sum{"the GPU's memory", Range{s.GiB, s.GiB}, append(terms, Term{Name: "KV cache as given", GiB: Range{given, given}})},
 			Sum{"the KV cache as given", Range{given, given}, []Term{longest}})
 		return Range{given, given}
 	}
@@ -191,33 +210,34 @@ func (e *Estimate) vllm(m Model, s Setup) Range {
 }
 
 // sglang: weights and cache have to fit into the static pool, a share of what is free before loading; everything else into the rest.
-func (e *Estimate) sglang(m Model, s Setup) Range {
+func (e *Estimate) sglang(c *Calibration, s Setup) Range {
 	e.Share = s.Share
 	share := Range{s.Share, s.Share}
 	if s.Share == 0 {
 		e.Share = automaticShare(s)
 		share = Range{e.Share * 0.9, 0.97} // releases differ
 	}
-	own := runtime(s)
+	own := c.runtimeOf(s)
 	free := Range{s.GiB - own.High, s.GiB - own.Low}
 	static := Range{share.Low * free.Low, share.High * free.High}
-	weights := WeightsPerGPU(m, s)
-	e.Sums = append(e.Sums, Sum{fmt.Sprintf("the static pool, %.4g of what is free before loading,", e.Share), static, []Term{{"weights", weights}, request(m, s)}})
+	weights := c.weightsTerm(s)
+	e.Sums = append(e.Sums, Sum{fmt.Sprintf("the static pool, %.4g of what is free before loading,", e.Share), static, []Term{weights, c.request(s)}})
 	if s.Share > 0 { // the automatic share leaves room for the rest by itself
 		rest := Range{(1 - share.High) * free.Low, (1 - share.Low) * free.High}
-		e.Sums = append(e.Sums, Sum{"what the static pool leaves", rest, []Term{{"activations", activations(m, s)}, {"graphs and buffers", graphs(s)}}})
+		e.Sums = append(e.Sums, Sum{"what the static pool leaves", rest, []Term{{Name: "activations", GiB: activations(c.model, s)}, c.graphsTerm(s)}})
 	}
-	return Range{math.Max(0, e.Share*free.Low-weights.High), math.Max(0, e.Share*free.High-weights.Low)}
+	return Range{math.Max(0, e.Share*free.Low-weights.GiB.High), math.Max(0, e.Share*free.High-weights.GiB.Low)}
 }
 
-// tokens is how many tokens the room for the cache holds, in requests of the workload's length where windows and states matter.
-func tokens(m Model, s Setup, cache Range) Span {
-	if m.WindowLayers == 0 && m.LinearLayers == 0 || s.Longest == 0 {
+// tokens is how many tokens the room for the cache holds, in requests of the workload's length where windows and states matter; by is what was measured
+// of a token, as a factor.
+func tokens(m Model, s Setup, cache, by Range) Span {
+	if even(m) || s.Longest == 0 {
 		each := TokenBytes(m, s)
 		if each <= 0 {
 			return Span{}
 		}
-		return Span{int(cache.Low * GiB / each), int(cache.High * GiB / each)}
+		return Span{int(cache.Low * GiB / (each * by.High)), int(cache.High * GiB / (each * by.Low))}
 	}
 	one := RequestGiB(m, s, s.Longest)
 	return Span{int(cache.Low / one.High * float64(s.Longest)), int(cache.High / one.Low * float64(s.Longest))}

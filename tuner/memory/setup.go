@@ -26,6 +26,10 @@ type Setup struct {
 	Context   int  // longest request that the server promises; 0: the model's, negative: what fits
 	Longest   int  // of the workload, input and output; 0: unknown
 	Drafts    bool // it speculates with the draft layers of the checkpoint
+
+	// Kernels are the flags that choose kernels, as written: they repack weights and need room to work in. What was measured with some is not carried
+	// over to others.
+	Kernels string
 }
 
 // World is how many GPUs the layout needs.
@@ -60,4 +64,52 @@ func (s Setup) complete() Setup {
 		*p = max(*p, 1)
 	}
 	return s
+}
+
+// weightsLayout is what the bytes of the weights on a GPU depend on.
+func (s Setup) weightsLayout() Setup {
+	return Setup{Engine: s.Engine, TP: s.TP, PP: s.PP, DP: s.DP, Inside: s.Inside, EP: s.EP, Away: s.Away, Narrowed: s.Narrowed, Drafts: s.Drafts, Kernels: s.Kernels}
+}
+
+// graphsLayout is what captured graphs depend on.
+func (s Setup) graphsLayout() Setup {
+	l := s.weightsLayout()
+	l.GraphMax = s.GraphMax
+	return l
+}
+
+// cacheLayout is what the bytes of a token in the cache depend on.
+func (s Setup) cacheLayout() Setup {
+	return Setup{Engine: s.Engine, TP: s.TP, PP: s.PP, DP: s.DP, Inside: s.Inside, DCP: s.DCP, CacheType: s.CacheType, Drafts: s.Drafts, Kernels: s.Kernels}
+}
+
+// stepLayout is what a step's memory depends on, beside the numbers that it grows with.
+func (s Setup) stepLayout() Setup {
+	l := s.weightsLayout()
+	l.DCP, l.CacheType, l.GiB = s.DCP, s.CacheType, s.GiB
+	return l
+}
+
+// group is the GPUs that SGLang joins before it loads.
+func (s Setup) group() Setup {
+	return Setup{Engine: s.Engine, TP: s.TP, PP: s.PP, DP: s.DP, Inside: s.Inside, Away: s.Away, GiB: s.GiB}
+}
+
+// place is all that asksNoMore does not compare.
+func (s Setup) place() Setup {
+	s.Share, s.Chunk, s.Sequences, s.GraphMax, s.Context, s.Longest = 0, 0, 0, 0, 0, 0
+	return s
+}
+
+// asksNoMore tells whether the configuration needs no more memory than another one of the same place, and has no smaller pools.
+func (s Setup) asksNoMore(than Setup) bool {
+	larger := s.Share == than.Share || s.Engine == "vllm" && s.Share >= than.Share
+	shorter := s.Context == than.Context || s.Context < 0 || s.Context > 0 && (than.Context == 0 || s.Context <= than.Context)
+	return larger && shorter && s.takesNoMore(than) && s.Longest <= than.Longest
+}
+
+// takesNoMore tells whether a step takes no more memory than one of another configuration of the same layout.
+func (s Setup) takesNoMore(than Setup) bool {
+	return (s.Chunk == than.Chunk || s.Chunk > 0 && s.Chunk <= than.Chunk) && (s.Sequences == than.Sequences || s.Sequences > 0 && s.Sequences <= than.Sequences) &&
+		s.GraphMax <= than.GraphMax
 }

@@ -72,7 +72,7 @@ func ReadIndex(text []byte) (total int64, files []string, err error) {
 func (m Model) WithTotal(total int64) Model {
 	if computed := m.Weights.Total(); total > 0 && computed > 0 {
 		m.Weights = m.Weights.scaled(float64(total) / float64(computed))
-		m.Weights.Unsure = false
+		m.Weights.Unsure, m.Weights.Loose = false, 0
 	}
 	return m
 }

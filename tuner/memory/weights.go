@@ -1,57 +1,13 @@
 package memory
 
 import (
+	"slices"
 	"strings"
 )
 
-// narrow is the bytes of a weight by where it lies.
-type narrow struct {
-	experts, attention, dense float64
-	wide, unsure              bool
-}
-
-// types reads how the weights are quantised. Embeddings, heads, routers and norms stay at 16 bits. A block of scales adds little: 4 bytes for 128 x 128
-// of fp8, one byte for 32 of mxfp4 and for 16 of nvfp4, about 2.5 for 128 of awq and gptq.
-func (c config) types(kind string) narrow {
-	q, _ := c["quantization_config"].(map[string]any)
-	method := strings.ToLower(config(q).word("quant_method"))
-	if method == "" {
-		method = strings.ToLower(c.word("quant_method"))
-	}
-	all := func(b float64) narrow { return narrow{experts: b, attention: b, dense: b} }
-	var n narrow
-	switch {
-	case method == "":
-		n = all(2)
-		n.wide = true
-	case strings.Contains(method, "fp8"):
-		n = all(1)
-	case method == "mxfp4":
-		n = narrow{experts: 0.53125, attention: 2, dense: 2}
-		n.unsure = kind != "gpt_oss"
-	case method == "awq" || method == "gptq":
-		bits := config(q).int("bits")
-		if bits == 0 {
-			bits = 4
-		}
-		n = all(float64(bits)/8 + 0.02)
-	default: // modelopt, compressed-tensors and others mix types
-		n = all(0.5625)
-		n.unsure = true
-	}
-	for _, list := range []string{"modules_to_not_convert", "ignored_layers", "ignore"} {
-		for _, word := range config(q).words(list) {
-			if strings.Contains(word, "self_attn") {
-				n.attention = 2
-			}
-		}
-	}
-	return n
-}
-
 // weights computes the bytes of every group from the geometry.
 func (c config) weights(m Model, whole config) Weights {
-	n := c.types(m.Kind)
+	n := c.types(m.Kind, m.Layers)
 	w := Weights{Wide: n.wide, Unsure: n.unsure}
 	hidden, layers := int64(m.Hidden), int64(m.Layers)
 	linear := int64(m.LinearLayers)
@@ -69,8 +25,14 @@ func (c config) weights(m Model, whole config) Weights {
 	w.Shared = bytesOf(moe*shared, n.dense)
 	w.Dense = bytesOf((layers-moe)*dense, n.dense)
 	w.Embedding = 2 * int64(m.Vocab) * hidden
-	if !c.on("tie_word_embeddings") {
+	if !c.tied(m.Kind) {
 		w.Head = w.Embedding
+	}
+	if n.few { // most tools that quantise to 4 bits leave some of these as they were, and no config says so
+		w.Loose = int64(float64(w.Attention+w.KeyValue) * (2/n.attention - 1))
+		if m.Experts > 0 {
+			w.Loose += int64(float64(w.Shared+w.Dense) * (2/n.dense - 1))
+		}
 	}
 	draft := attention + keyValue + replicated + 2*hidden*hidden
 	if moe > 0 {
@@ -81,6 +43,7 @@ func (c config) weights(m Model, whole config) Weights {
 	w.Draft = bytesOf(int64(m.DraftLayers)*draft, n.experts)
 	if total := whole.int64("total_size"); total > 0 { // the index tells what all files hold together
 		w = w.scaled(float64(total) / float64(w.Total()))
+		w.Loose = 0
 	}
 	return w
 }
@@ -137,6 +100,17 @@ func (c config) indexParameters(m Model) int64 {
 	width := int64(c.int("index_n_heads")) * int64(m.IndexDim)
 	return int64(c.int("q_lora_rank"))*width + int64(m.Hidden)*int64(m.IndexDim+c.int("index_n_heads"))
 }
+
+// tied tells whether the head is the embedding again. A config leaves the key out where it has the default of the model's class.
+func (c config) tied(kind string) bool {
+	if b, told := c["tie_word_embeddings"].(bool); told {
+		return b
+	}
+	return slices.ContainsFunc(tiedKinds, func(begin string) bool { return strings.HasPrefix(kind, begin) })
+}
+
+// tiedKinds begin the names of model types whose class ties the head to the embedding where config.json does not tell (transformers, configuration_*.py).
+var tiedKinds = []string{"gemma", "cohere", "ernie4_5", "gpt2", "gpt_bigcode", "starcoder2", "falcon", "bloom", "opt"}
 
 // linearParameters are those of a layer of linear attention (a gated delta net).
 func (c config) linearParameters(m Model) int64 {

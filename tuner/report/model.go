@@ -45,14 +45,18 @@ type Model struct {
 	Saved tuner.Savings `json:"saved"`
 	// WouldSave is what it would have saved, had the study's stoppers not been asked to report only; null when they would have cut none.
 	WouldSave *tuner.Savings `json:"would_save,omitempty"`
-	Warnings  []string       `json:"warnings,omitempty"`
+	// Memory holds the memory planner against what logs said; null where nothing is planned, or no log has said anything.
+	Memory   *Memory  `json:"memory,omitempty"`
+	Warnings []string `json:"warnings,omitempty"`
 
 	awaited bool // a baseline has had no trial that ended
 }
 
 // Entry is one trial with its value.
 type Entry struct {
-	Trial   int                    `json:"trial"`
+	Trial int `json:"trial"`
+	// Joins are the trials that turned out to be this configuration, where there are several: the value is the mean of theirs.
+	Joins   []int                  `json:"joins,omitempty"`
 	Value   float64                `json:"value"`
 	Metric  string                 `json:"metric"`
 	Unit    string                 `json:"unit"`
@@ -81,12 +85,13 @@ type Facts struct {
 	End     tuner.End
 	Reason  string // of the end
 	Command func(tuner.Trial) string
+	Memory  *Memory
 }
 
 // New makes the model of a study. rank is the study's ranking, best first.
 func New(p tuner.Problem, h tuner.History, rank []tuner.Ranked, f Facts) Model {
 	m := Model{Name: f.Study.Name, Goal: p.Goal.String(), State: f.State, End: f.End, EndReason: f.Reason, Trials: h.Count(), Budget: f.Study.Budget.Trials,
-		Failures: map[tuner.Reason]int{}, FailureKinds: h.Failures(), SpentSeconds: f.Study.Spent.Seconds(), Predictions: predictions(p, h), Pace: pace(h, f)}
+		Failures: map[tuner.Reason]int{}, FailureKinds: h.Failures(), SpentSeconds: f.Study.Spent.Seconds(), Predictions: predictions(p, h), Pace: pace(h, f), Memory: f.Memory}
 	for _, k := range m.FailureKinds {
 		m.Failures[k.Reason] += k.Count
 	}
@@ -115,7 +120,7 @@ func New(p tuner.Problem, h tuner.History, rank []tuner.Ranked, f Facts) Model {
 }
 
 func entry(p tuner.Problem, h tuner.History, r tuner.Ranked, f Facts) *Entry {
-	e := &Entry{Trial: r.Trial.Number, Value: r.Value, Metric: p.Goal.Metric, Unit: metric.Unit(p.Goal.Metric),
+	e := &Entry{Trial: r.Trial.Number, Joins: r.Trial.Joins, Value: r.Value, Metric: p.Goal.Metric, Unit: metric.Unit(p.Goal.Metric),
 		Engine: r.Trial.Point.Engine(), Flags: map[string]space.Value{}}
 	for name, v := range r.Trial.Point.All() {
 		if q, ok := p.Space.Param(name); ok && q.Flag != "" && !v.IsDefault() {

@@ -37,6 +37,9 @@ func (m Model) Text(w io.Writer) error {
 	if m.Predictions != nil {
 		m.Predictions.write(&b)
 	}
+	if m.Memory != nil {
+		m.Memory.write(&b)
+	}
 	for _, warning := range m.Warnings {
 		fmt.Fprintf(&b, "Warning   %s\n", warning)
 	}
@@ -100,7 +103,7 @@ func (m Model) trialsLine() string {
 
 func (m Model) writeEntries(b *strings.Builder) {
 	if m.Baseline != nil {
-		fmt.Fprintf(b, "Baseline  %s (%s, trial %d)\n", metric.Format(m.Baseline.Metric, m.Baseline.Value), m.Baseline.Engine, m.Baseline.Trial)
+		fmt.Fprintf(b, "Baseline  %s (%s, %s)\n", metric.Format(m.Baseline.Metric, m.Baseline.Value), m.Baseline.Engine, m.Baseline.which())
 	} else if m.awaited && m.State == "ended" {
 		b.WriteString("Baseline  not measured, so no gain is given\n")
 	} else if m.awaited {
@@ -110,7 +113,7 @@ func (m Model) writeEntries(b *strings.Builder) {
 	}
 	switch {
 	case m.Best != nil:
-		fmt.Fprintf(b, "Best      %s (%s, trial %d)", metric.Format(m.Best.Metric, m.Best.Value), m.Best.Engine, m.Best.Trial)
+		fmt.Fprintf(b, "Best      %s (%s, %s)", metric.Format(m.Best.Metric, m.Best.Value), m.Best.Engine, m.Best.which())
 		if m.Gain != nil {
 			fmt.Fprintf(b, ", %+.1f %% over the baseline", 100**m.Gain)
 		}
@@ -122,6 +125,19 @@ func (m Model) writeEntries(b *strings.Builder) {
 	default:
 		b.WriteString("Best      none yet\n")
 	}
+}
+
+// which names the entry's trial, or trials: "trial 3", "mean of trials 3 and 7".
+func (e Entry) which() string {
+	if len(e.Joins) < 2 {
+		return fmt.Sprintf("trial %d", e.Trial)
+	}
+	words := make([]string, len(e.Joins))
+	for i, n := range e.Joins {
+		words[i] = fmt.Sprint(n)
+	}
+	last := len(words) - 1
+	return "mean of trials " + strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
 // writeWorkloads says what an entry comes to on each of several workloads.

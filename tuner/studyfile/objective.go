@@ -57,10 +57,10 @@ func (r *reader) rate(s *Spec, n *node) {
 		r.failAt(n.at, p, FieldError{Problem: "a rate is searched for on one workload", Allowed: "one workload"})
 	case len(s.Goal.SubjectTo) == 0:
 		r.failAt(n.at, p, FieldError{Problem: "any rate would do: without a bound on a latency nothing limits it", Allowed: `subject_to: ["p95_ttft <= 2s"]`})
-	case len(s.Traffic) == 1 && s.Workload.Own() && s.Workload.Rate == 0, len(s.Traffic) == 1 && s.Workload.Speed > 0:
+	case len(s.Traffic) == 1 && s.Workload().Own() && s.Workload().Rate == 0, len(s.Traffic) == 1 && s.Workload().Speed > 0:
 		r.failAt(n.at, p, FieldError{Problem: "the workload's arrivals have no rate that could be searched for", Allowed: "arrival: constant, poisson or {gamma: SHAPE}, and no speed"})
-	case len(s.Traffic) == 1 && s.Workload.Rate == 0:
-		s.Workload.Rate, s.Traffic[0].Rate = DefaultRate, DefaultRate
+	case len(s.Traffic) == 1 && s.Workload().Rate == 0:
+		s.Traffic[0].Rate = DefaultRate
 	}
 }
 

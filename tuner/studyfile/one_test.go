@@ -16,7 +16,7 @@ import (
 // A workload by itself is read as one of a spec is, defaults and mistakes alike.
 func TestParseWorkload(t *testing.T) {
 	const inline = `{dataset: random, input_tokens: 128, output_tokens: 32, requests: 10, rate: 5, max_concurrency: 4}`
-	spec := parse(t, good).Workload
+	spec := parse(t, good).Workload()
 	for _, c := range []struct{ text, name string }{{inline, ""}, {good, ""}, {good, "w"}, {strings.ReplaceAll(inline[1:len(inline)-1], ", ", "\n"), ""}} {
 		w, err := studyfile.ParseWorkload("x", c.name, []byte(c.text))
 		if c.text != good {
@@ -57,10 +57,10 @@ func TestGoodput(t *testing.T) {
 		return strings.Replace(text, "maximize: total_token_throughput", goal, 1)
 	}
 	s := parse(t, wanted(slos("{ttft: 2s, tpot: 50ms, e2el: 1m}"), "maximize: goodput"))
-	if want := (metric.SLOs{TTFT: 2 * time.Second, TPOT: 50 * time.Millisecond, Latency: time.Minute}); s.Workload.Goodput != want {
-		t.Errorf("read %+v, want %+v", s.Workload.Goodput, want)
+	if want := (metric.SLOs{TTFT: 2 * time.Second, TPOT: 50 * time.Millisecond, Latency: time.Minute}); s.Workload().Goodput != want {
+		t.Errorf("read %+v, want %+v", s.Workload().Goodput, want)
 	}
-	if plain := parse(t, good); plain.Workload.Identity("") == s.Workload.Identity("") {
+	if plain := parse(t, good); plain.Workload().Identity("") == s.Workload().Identity("") {
 		t.Error("goodputs of different SLOs would be compared")
 	}
 	if got := studyfile.DiffText(parse(t, good), parse(t, slos("{tpot: 50ms}"))); len(got) != 1 || got[0] != "workloads.w.goodput: added tpot <= 50ms" {

@@ -84,7 +84,6 @@ func (r *reader) roles(s *Spec, n *node) {
 	slices.SortStableFunc(s.Traffic, func(a, b Traffic) int {
 		return cmp.Or(cmp.Compare(b.Role, a.Role), cmp.Compare(a.tokens(), b.tokens()))
 	})
-	s.Workload = s.Traffic[0].Spec
 	for _, t := range s.Traffic {
 		switch {
 		case t.Role == RoleGuard:

@@ -25,8 +25,8 @@ func TestSeveralWorkloads(t *testing.T) {
 	for _, w := range s.Traffic {
 		order = append(order, w.Role+" "+w.Name)
 	}
-	if diff := cmp.Diff([]string{"target short", "target long", "guard guarded"}, order); diff != "" || s.Workload.Name != "short" {
-		t.Errorf("measured first: %s; (-want +got)\n%s", s.Workload.Name, diff)
+	if diff := cmp.Diff([]string{"target short", "target long", "guard guarded"}, order); diff != "" || s.Workload().Name != "short" {
+		t.Errorf("measured first: %s; (-want +got)\n%s", s.Workload().Name, diff)
 	}
 	want := tuner.Goal{Metric: "total_token_throughput", Direction: tuner.Maximize, Guards: []string{"guarded"},
 		Targets: []tuner.Target{{Workload: "short", Weight: 1}, {Workload: "long", Weight: 2}},

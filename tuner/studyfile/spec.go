@@ -29,8 +29,6 @@ type Spec struct {
 	// Traffic are the workloads, in the order in which a trial measures them: targets, then guards. A relative dataset path is relative to the folder of
 	// the spec.
 	Traffic []Traffic
-	// Workload is the first of them.
-	Workload workload.Spec
 	// Engines in the order of the spec.
 	Engines []Engine
 	// Require holds the rules of the whole study; the engines have their own.
@@ -58,6 +56,9 @@ type Spec struct {
 
 	places places
 }
+
+// Workload is the first workload: that of a study which has only one.
+func (s *Spec) Workload() workload.Spec { return s.Traffic[0].Spec }
 
 // What is stored of each request.
 const (

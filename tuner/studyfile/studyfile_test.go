@@ -78,7 +78,7 @@ func TestEveryKeyArrives(t *testing.T) {
 		Timeouts                                   studyfile.Timeouts
 		Workload                                   workload.Spec
 	}
-	got := plain{s.Name, s.Sampler, s.Reference, s.Records, s.Workload.Path, s.Models, s.StartFrom, s.Stoppers, s.StopGain, s.GPUs, s.Goal, s.Gate, s.Seed, s.Budget, s.Timeouts, s.Workload}
+	got := plain{s.Name, s.Sampler, s.Reference, s.Records, s.Workload().Path, s.Models, s.StartFrom, s.Stoppers, s.StopGain, s.GPUs, s.Goal, s.Gate, s.Seed, s.Budget, s.Timeouts, s.Workload()}
 	want := plain{"full", "random", "sglang", studyfile.RecordsRequests, "data.json", []string{"org/a", "org/b"}, []string{"a.db", "../b.db"}, studyfile.StoppersReport, 0.025, 8,
 		tuner.Goal{Metric: "p50_latency", Direction: tuner.Minimize, SubjectTo: []tuner.Bound{
 			{Metric: "p95_ttft", Op: "<=", Limit: 90},
@@ -119,7 +119,7 @@ func TestDefaultsAreFilledIn(t *testing.T) {
 	if want := (tuner.Budget{Trials: 60, FailureRow: 20}); s.Budget != want {
 		t.Errorf("budget %+v, want %+v", s.Budget, want)
 	}
-	if w := s.Workload; w.Warmup != 4 || w.WallLimit != time.Hour || w.Endpoint != workload.Completions || w.Seed != 42 {
+	if w := s.Workload(); w.Warmup != 4 || w.WallLimit != time.Hour || w.Endpoint != workload.Completions || w.Seed != 42 {
 		t.Errorf("workload %+v", w)
 	}
 	named := parse(t, strings.Replace(good, "name: good\nmodel: org/model", "model: zai-org/GLM-5.2-FP8", 1))

@@ -33,7 +33,7 @@ func TestExamplesOfThePage(t *testing.T) {
 				t.Errorf("%s\n%v", line, err)
 				continue
 			}
-			w := spec.Workload
+			w := spec.Workload()
 			seen[w.Dataset] = true
 			for _, word := range []string{"poisson", "closed_loop", "all_at_once", "gamma", "ramp", "file", "constant"} {
 				seen[word] = seen[word] || strings.Contains(line, "arrival: "+word) || strings.Contains(line, word+":")
@@ -55,7 +55,7 @@ func TestExamplesOfThePage(t *testing.T) {
 func TestWorkloadKeys(t *testing.T) {
 	read := func(keys string) workload.Spec {
 		t.Helper()
-		return parse(t, with("  w: {"+keys+"}")).Workload
+		return parse(t, with("  w: {"+keys+"}")).Workload()
 	}
 	base := workload.Spec{Name: "w", Seed: 42, Endpoint: workload.Completions, WallLimit: time.Hour}
 	for keys, change := range map[string]func(*workload.Spec){
