@@ -122,23 +122,10 @@ func (d *Definition) since(flags, architectures string) *Definition {
 // ReleasesRead are the releases whose source was read for flags and architectures, oldest first.
 func (d *Definition) ReleasesRead() []string { return slices.Clone(d.history.read) }
 
-// InRelease tells whether a release has a flag, and under which of its spellings, without dashes: an older one where it was renamed. version is the engine's, as 0.17.1.
-func (d *Definition) InRelease(flag, version string) (Presence, string) {
-	f, ok := d.Flag(flag)
-	if !ok {
-		return d.history.in(bare(flag), version), bare(flag)
-	}
-	name, _, _ := strings.Cut(f.Name, ".")
-	is := d.history.in(name, version)
-	if is != Absent {
-		return is, name
-	}
-	for _, alias := range f.Aliases {
-		if d.history.in(bare(alias), version) == Present {
-			return Present, bare(alias)
-		}
-	}
-	return Absent, name
+// InRelease tells whether a release has a flag; of a key of a JSON flag, whether it has that flag. version is the engine's, as 0.17.1.
+func (d *Definition) InRelease(flag, version string) Presence {
+	name, _, _ := strings.Cut(d.canonical(flag), ".")
+	return d.history.in(name, version)
 }
 
 // FlagReleases says in words which of the releases that were read have a flag, also one that the catalog does not have any more; empty for a flag of which
@@ -157,12 +144,6 @@ func (d *Definition) FlagReleases(flag string) string {
 		return fmt.Sprintf("none of those that were read, %s to %s", first, last)
 	}
 	return ""
-}
-
-// KnownVersion tells whether a text begins with an engine's version.
-func KnownVersion(version string) bool {
-	_, ok := versionNumbers(version)
-	return ok
 }
 
 // versionNumbers are the numbers that a release's name begins with: 0.5.15 of v0.5.15.post1+cu130. The second result is false where there are none.
