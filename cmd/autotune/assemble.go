@@ -65,6 +65,7 @@ func assemble(spec *studyfile.Spec, in inputs) (*assembly, error) {
 	if err := a.makeProblem(); err != nil {
 		return nil, err
 	}
+	a.warnings = append(a.warnings, a.unserved()...)
 	return a, a.checkSampler()
 }
 

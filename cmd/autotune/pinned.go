@@ -40,3 +40,16 @@ func sectionOf(p space.Param) string {
 	}
 	return "space"
 }
+
+// unserved says which checkpoints' architectures an engine has no code for, in the release that the spec is for or else in the newest known.
+func (a *assembly) unserved() []string {
+	var said []string
+	for _, name := range a.spec.Models {
+		for _, e := range a.spec.Engines {
+			if lacks := a.engines[e.Name].LacksArchitecture(a.planner.models[name].Architecture, e.Version); lacks != "" {
+				said = append(said, name+": "+lacks)
+			}
+		}
+	}
+	return said
+}

@@ -29,6 +29,9 @@ func (whole config) model() (Model, error) {
 		Experts: c.int("n_routed_experts", "num_experts", "num_local_experts"), DraftLayers: c.int("num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_layers"),
 		Multimodal: whole["vision_config"] != nil || whole["audio_config"] != nil,
 	}
+	if names, ok := whole["architectures"].([]any); ok && len(names) > 0 {
+		m.Architecture, _ = names[0].(string)
+	}
 	for _, need := range []struct {
 		key   string
 		value int

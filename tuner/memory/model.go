@@ -7,6 +7,8 @@ const GiB = 1 << 30
 type Model struct {
 	Kind    string  `json:"kind,omitempty"` // model_type of config.json
 	Weights Weights `json:"weights"`
+	// Architecture is the class that serves it, as config.json names it first: Qwen3MoeForCausalLM. Nothing here is computed from it.
+	Architecture string `json:"architecture,omitempty"`
 
 	Layers       int `json:"layers"`                  // decoder layers, those of the draft not counted
 	FullLayers   int `json:"full_layers"`             // whose KV cache grows with the request
