@@ -30,7 +30,7 @@ func sglangAllToAll(c ruleContext) []space.Constraint {
 			return given && a2a(v) == "deepep" && v.text("deepep-mode") != "normal" && dpAttention(v) && perRank(v, running.AsInt()) > deepepTokens
 		}),
 		c.forbid("a2a_flashinfer", "runs the all-to-all backend flashinfer only with data-parallel attention and dp-size equal to tp-size", func(v view) bool {
-			return a2a(v) == "flashinfer" && !(dpAttention(v) && v.size("dp-size") == v.size("tp-size"))
+			return a2a(v) == "flashinfer" && !(dpAttention(v) && ranks(v) == v.size("tp-size"))
 		}),
 		c.forbid("a2a_flashinfer_runner", "runs the all-to-all backend flashinfer only with a flashinfer runner (newer releases: deep_gemm too)", func(v view) bool {
 			runner := v.text("moe-runner-backend")
