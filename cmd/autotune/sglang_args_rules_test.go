@@ -66,6 +66,8 @@ var ruleCases = []ruleCase{
 	{rule: "flex_speculation", model: "llama-3.1-8b", args: "--attention-backend flex_attention --speculative-algorithm NGRAM", says: "peculative"},
 	{rule: "eplb_ep", model: "glm-5.2-fp8", args: "--tp-size 8 --enable-eplb", says: "handle_eplb_and_dispatch"},
 	{rule: "graph_padding", model: "llama-3.1-8b", args: "--disable-cuda-graph-padding --enable-torch-compile", says: "incompatible with --enable-torch-compile"},
+	{rule: "flashinfer_dispatch", model: "llama-3.1-8b", args: "--flashinfer-a2a-dispatch-type bf16", says: "requires --moe-a2a-backend flashinfer"},
+	{rule: "dequantised_prefill", model: "llama-3.1-8b", args: "--prefill-kv-cache-dequant-dtype fp8_e4m3", says: "applies only with --kv-cache-dtype=nvfp4"},
 	{rule: "attn_dp_replicas", model: "llama-3.1-8b", args: "--tp-size 4 --attn-dp-size 2 --dp-size 2", says: "are not supported"},
 	{rule: "attn_dp_replicas", model: "llama-3.1-8b", args: "--tp-size 4 --attn-dp-size 2", taken: true},
 	{rule: "dp_divides_tp", model: "glm-5.2-fp8", args: "--tp-size 8 --attn-dp-size 3", says: "handle_data_parallelism"},

@@ -53,7 +53,7 @@ func TestSGLangArgsOfSpecs(t *testing.T) {
 func TestSGLangArgsOfNewFlags(t *testing.T) {
 	var lines [][]string
 	for _, args := range []string{"--cuda-graph-max-seq-len-prefill=8192", "--prefill-decode-interval=2 --prefill-decode-interval-min-bs=8", "--enable-hierarchical-cache --hicache-host-memory-fraction=0.5",
-		"--prefill-kv-cache-dequant-dtype=fp8_e4m3", "--deepep-v2-mode=hybrid", "--flashinfer-a2a-dispatch-type=bf16", "--speculative-algorithm=NGRAM"} {
+		"--prefill-kv-cache-dequant-dtype=auto", "--deepep-v2-mode=hybrid", "--speculative-algorithm=NGRAM"} {
 		lines = append(lines, append([]string{"--model-path=llama-3.1-8b"}, strings.Fields(args)...))
 	}
 	for i, r := range resolveSGLang(t, h200MiB, lines) {

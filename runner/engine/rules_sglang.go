@@ -80,6 +80,10 @@ func sglangBatching(c ruleContext) []space.Constraint {
 			page := pageSize(v)
 			return given && page > 0 && chunk.AsInt() > 0 && perRank(v, chunk.AsInt())%page != 0
 		}),
+		c.forbid("dequantised_prefill", "takes a prefill-kv-cache-dequant-dtype other than auto only with a KV cache of nvfp4", func(v view) bool {
+			dtype, given := v.given("prefill-kv-cache-dequant-dtype")
+			return given && dtype.String() != "auto" && v.text("kv-cache-dtype") != "nvfp4"
+		}),
 		c.forbid("graph_padding", "asserts padded graphs with torch.compile: else each batch size would be compiled on its own", func(v view) bool {
 			return v.on("disable-cuda-graph-padding") && v.on("enable-torch-compile")
 		}),

@@ -37,6 +37,9 @@ func sglangAllToAll(c ruleContext) []space.Constraint {
 			known := strings.HasPrefix(runner, "flashinfer") || slices.Contains([]string{"auto", "deep_gemm"}, runner) // what auto becomes depends on the model and the GPU
 			return a2a(v) == "flashinfer" && !known
 		}),
+		c.forbid("flashinfer_dispatch", "takes flashinfer-a2a-dispatch-type only with the all-to-all backend flashinfer", func(v view) bool {
+			return v.any("flashinfer-a2a-dispatch-type") && a2a(v) != "flashinfer"
+		}),
 		c.forbid("a2a_pplx", "runs the all-to-all backend pplx only with data-parallel attention, without normal mode, and with the runner deep_gemm", func(v view) bool {
 			runner := v.text("moe-runner-backend")
 			return a2a(v) == "pplx" && (!dpAttention(v) || v.text("deepep-mode") == "normal" || runner != "auto" && runner != "deep_gemm")

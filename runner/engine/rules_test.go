@@ -79,6 +79,8 @@ func TestRulesRefuseWhatTheEngineRefusesAndNothingElse(t *testing.T) {
 		{"sglang", []any{"tp-size", 8, "attn-dp-size", 8}, ""}, {"sglang", []any{"tp-size", 8, "attn-dp-size", 3}, "dp_divides_tp"}, {"sglang", []any{"tp-size", 4, "attn-dp-size", 2, "dp-size", 2}, "attn_dp_replicas"},
 		{"sglang", []any{"tp-size", 8, "attn-dp-size", 8, "max-running-requests", 8}, "running_dp"}, {"sglang", []any{"tp-size", 8, "attn-dp-size", 8, moe, "flashinfer"}, ""},
 		{"sglang", []any{"tp-size", 8, "attn-dp-size", 8, "enable-dp-lm-head", true}, ""},
+		{"sglang", []any{"flashinfer-a2a-dispatch-type", "bf16"}, "flashinfer_dispatch"}, {"sglang", []any{"prefill-kv-cache-dequant-dtype", "fp8_e4m3"}, "dequantised_prefill"},
+		{"sglang", []any{"prefill-kv-cache-dequant-dtype", "auto"}, ""}, {"sglang", []any{"prefill-kv-cache-dequant-dtype", "fp8_e4m3", "kv-cache-dtype", "nvfp4"}, ""},
 		{"sglang", []any{"tp-size", 3}, "heads"}, {"sglang", []any{"tp-size", 6, "dp-size", 6, "enable-dp-attention", true}, ""},
 		{"sglang", []any{"dp-size", 2, "tp-size", 2, "enable-dp-lm-head", true}, "dp_lm_head"}, {"sglang", []any{"enable-dp-lm-head", true}, ""},
 		{"sglang", []any{"pp-size", 2, "speculative-algorithm", "EAGLE"}, "pp_speculation"},
