@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"autotune/tuner/metric"
@@ -73,7 +74,7 @@ func blameless(err error) bool {
 // retryable tells whether a further attempt may help: not after a stop, nor where the machine or a person has to act.
 func retryable(ctx context.Context, err error) bool {
 	var machine *MachineError
-	return ctx.Err() == nil && !errors.As(err, &machine) && !errors.Is(err, ErrEngineChanged)
+	return ctx.Err() == nil && !errors.As(err, &machine) && !errors.Is(err, ErrEngineChanged) && !errors.Is(err, ErrEnginePinned)
 }
 
 // interrupted counts an interruption; the third in a row gives the trial up.
@@ -84,6 +85,9 @@ func (s *sitting) interrupted(t Trial) Trial {
 	}
 	return GiveUp(t)
 }
+
+// ErrEnginePinned says that the engine is another release than the spec asks for.
+var ErrEnginePinned = errors.New("the engine is not the release that the spec is for")
 
 // GiveUp ends a trial that was interrupted too often: whatever it does to the machine, it is not asked again.
 func GiveUp(t Trial) Trial {
@@ -164,9 +168,18 @@ func shareOfAll(all []*Measurement, workload string, share float64) float64 {
 	return seen / whole
 }
 
+// isRelease tells whether a version is a release or a build of it: 0.17.1+cu130 is 0.17.1 and 0.17, and is not 0.17.0.
+func isRelease(version, release string) bool {
+	rest, begins := strings.CutPrefix(strings.TrimPrefix(version, "v"), release)
+	return begins && (rest == "" || !strings.ContainsRune("0123456789", rune(rest[0])))
+}
+
 // checkVersion compares the running engine with the one that the study has measured. A change is refused, or makes the earlier trials stale.
 func (s *sitting) checkVersion(ctx context.Context, current Trial, version string) error {
 	engine := current.Point.Engine()
+	if pin := s.Pinned[engine]; pin != "" && !isRelease(version, pin) {
+		return fmt.Errorf("%w: %s has to be %s, and is %s", ErrEnginePinned, engine, pin, version)
+	}
 	var stale []Trial
 	known := ""
 	for _, t := range s.history {

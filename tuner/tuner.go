@@ -18,6 +18,8 @@ type Tuner struct {
 	Now      func() time.Time
 	// AcceptEngineChange lets a study go on with another version of an engine: its earlier trials become stale, its baseline is measured again.
 	AcceptEngineChange bool
+	// Pinned is the release that an engine has to be, by the engine's name: a server of another one stops the study before anything is measured.
+	Pinned map[string]string
 	// StopGain ends the study once its model expects less than this share of the best: see NoGain. 0: only budget and space end it.
 	StopGain float64
 }

@@ -405,6 +405,19 @@ func TestEngineChange(t *testing.T) {
 	}
 }
 
+func TestPinnedEngine(t *testing.T) {
+	for version, runs := range map[string]bool{"0.17.1": true, "0.17.1+cu130": true, "v0.17.1.post1": true, "0.17.10": false, "0.18.0": false} {
+		b := newBench(t)
+		for _, e := range b.problem.Baselines {
+			b.Pinned = map[string]string{e.Engine(): "0.17.1"}
+		}
+		b.runner.answers[0] = []answer{{outcome: measured(1), version: version}}
+		if _, err := b.run(t.Context()); errors.Is(err, tuner.ErrEnginePinned) == runs {
+			t.Errorf("%s where 0.17.1 is asked for: %v", version, err)
+		}
+	}
+}
+
 func TestMovedFileStopsBeforeTheNextLaunch(t *testing.T) {
 	b := newBench(t)
 	gone := errors.New("the path no longer names the study file")

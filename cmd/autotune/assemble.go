@@ -65,6 +65,7 @@ func assemble(spec *studyfile.Spec, in inputs) (*assembly, error) {
 	if err := a.makeProblem(); err != nil {
 		return nil, err
 	}
+	a.warnings = append(a.warnings, a.unserved()...)
 	return a, a.checkSampler()
 }
 
@@ -86,14 +87,22 @@ func (a *assembly) checkFlags(e studyfile.Engine, d *engine.Definition) studyfil
 	var wrong studyfile.Errors
 	for _, p := range e.Params {
 		f, known := d.Flag(p.Flag)
-		section := map[bool]string{true: "fixed", false: "space"}[p.Fixed]
+		section := sectionOf(p)
+		if fault, lacks := a.checkRelease(e, d, p); lacks {
+			wrong = append(wrong, fault)
+			continue
+		}
+		releases := d.FlagReleases(p.Flag)
+		if releases != "" {
+			releases = " (releases that have it: " + releases + ")"
+		}
 		switch {
 		case !known && d.IsInstalled():
-			fault := a.fieldError(fmt.Sprintf("%s as it is installed has no such flag", d.Title), p.Flag, "", "engines", e.Name, section, p.Flag)
+			fault := a.fieldError(fmt.Sprintf("%s as it is installed has no such flag%s", d.Title, releases), p.Flag, "", "engines", e.Name, section, p.Flag)
 			fault.Near = d.Near(p.Flag)
 			wrong = append(wrong, fault)
 		case !known:
-			note := fmt.Sprintf("%s: the catalog does not know the flag %s: only the installed engine can tell whether it has it; run asks its --help before the first launch", e.Name, p.Flag)
+			note := fmt.Sprintf("%s: the catalog does not know the flag %s%s: only the installed engine can tell whether it has it; run asks its --help before the first launch", e.Name, p.Flag, releases)
 			if near := d.Near(p.Flag); near != "" {
 				note += fmt.Sprintf(" (did you mean %s?)", near)
 			}

@@ -74,6 +74,9 @@ func runFlags(w *world, args []string, o flagsOptions) error {
 // unknownFlag refuses a text that no flag holds.
 func unknownFlag(d *engine.Definition, text string) error {
 	err := usage("%s has no flag %q, and none whose name or hint holds it", d.Title, text)
+	if releases := d.FlagReleases(text); releases != "" {
+		err = usage("%s has the flag %s no more: %s", d.Title, text, releases)
+	}
 	if near := d.Near(text); near != "" {
 		return trying(err, "autotune flags %s %s", d.Name, near)
 	}

@@ -169,7 +169,7 @@ func describeFlag(d *engine.Definition, f engine.Flag, v flagView) string {
 	case f.Hungry > 0:
 		row("Memory", fmt.Sprintf("set, or raised, it takes GPU memory (weight %g of 1)", f.Hungry))
 	}
-	row("Since", f.Since)
+	row("Releases", d.FlagReleases(f.Name))
 	for _, r := range v.Rules {
 		fmt.Fprintln(&b)
 		row("Rule", r.ID+": "+r.Kind)

@@ -33,7 +33,7 @@ func newInit(w *world) *cobra.Command {
 		Use: "init {--model MODEL | --from COMMAND} [--gpus N]", Short: "Write a commented spec to start from",
 		Long: `Write a commented spec for a model and a number of GPUs: the layouts that fit, the flags that matter for this kind of model, and configurations
 to begin with. It passes check as it is; every line says what it is for. The kind of model is read from config.json where the model is a folder or lies
-in the hub's cache on this machine, else told from its name. This machine is asked for its GPUs (nvidia-smi) and engines (their own version commands);
+in the hub's cache on this machine, else told from its name. Engines without code for its architecture are left out, and a note says so. This machine is asked for its GPUs (nvidia-smi) and engines (their own version commands);
 --gpus 8xH200 plans for another one and asks nothing.
 
 With --from, what a team runs today becomes the spec's baseline: a command line as it is typed into a shell, or a file with one: a script, a docker run
@@ -52,7 +52,7 @@ An existing file is not overwritten without --force.` + exitStatuses(statusDone,
 		},
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&o.engines, "engine", []string{"vllm", "sglang"}, "engines to search over; without this flag those that are installed here, if any are")
+	f.StringSliceVar(&o.engines, "engine", []string{"vllm", "sglang"}, "engines to search over; without this flag those that are installed here, if any are, and serve the model's architecture")
 	f.StringVar(&o.model, "model", "", "the checkpoint: a name on the hub, or a folder")
 	f.StringVar(&o.gpus, "gpus", "", "GPUs that a trial may use: N of this machine's (default all), or NxTYPE of another's, as 8xH200")
 	f.StringVar(&o.from, "from", "", "the command that serves today: the command itself, a file that holds it, or - for standard input")

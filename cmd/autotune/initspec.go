@@ -16,7 +16,8 @@ func (w *world) specFor(ctx context.Context, o initOptions) (studyfile.TemplateI
 		return studyfile.TemplateInput{}, nil, err
 	}
 	c, notes := w.checkpointOf(o.model)
-	names := m.enginesFor(o)
+	names, served := m.serving(m.enginesFor(o), c, o.enginesGiven)
+	notes = append(notes, served...)
 	in := studyfile.TemplateInput{Model: o.model, GPUs: m.host.GPUs, Longest: c.ContextLen, Comments: []string{"Made for " + m.String() + "."}}
 	if about := aboutModel(c); about != "" {
 		in.Comments = append(in.Comments, about)

@@ -43,7 +43,7 @@ func TestSGLangArgsOfTheStudy(t *testing.T) {
 	if w := results[len(results)-1]; w.Refused != "" {
 		t.Errorf("the published winner is refused: %s (%s)", w.Refused, w.Where)
 	}
-	compareRefusals(t, a, points, lines, results)
+	compareRefusals(t, a, glmArgs, points, lines, results)
 	equal := 0
 	for _, pair := range pairs {
 		x, y := results[pair[0]], results[pair[1]]
@@ -60,7 +60,7 @@ func TestSGLangArgsOfTheStudy(t *testing.T) {
 }
 
 // compareRefusals fails where only one side refuses a point, but for rules that SGLang keeps after parsing.
-func compareRefusals(t *testing.T, a *assembly, points []space.Point, lines [][]string, results []sglangArgs) {
+func compareRefusals(t *testing.T, a *assembly, model string, points []space.Point, lines [][]string, results []sglangArgs) {
 	t.Helper()
 	byLine := map[string]sglangArgs{}
 	for i, l := range lines {
@@ -68,10 +68,10 @@ func compareRefusals(t *testing.T, a *assembly, points []space.Point, lines [][]
 	}
 	counts := map[string]int{}
 	for _, p := range points {
-		line := a.line(p)
+		line := a.lineFor(model, p)
 		r := byLine[strings.Join(line, " ")]
 		rule, broken := a.problem.Space.Broken(p)
-		memory := broken && strings.HasPrefix(rule.ID, "memory")
+		memory := broken && (memoryRule(rule.ID) || strings.Contains(rule.ID, ".require."))
 		switch later := memory || slices.Contains(afterParsing, rule.ID); {
 		case broken && r.Refused != "":
 			counts["refused by both"]++

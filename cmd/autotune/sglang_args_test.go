@@ -88,12 +88,18 @@ func exampleProblem(t *testing.T) *assembly {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec, err := studyfile.Parse("glm.yaml", text)
+	return problemOf(t, text, 8)
+}
+
+// problemOf is the space of a spec on so many H200.
+func problemOf(t *testing.T, text []byte, gpus int) *assembly {
+	t.Helper()
+	spec, err := studyfile.Parse("spec.yaml", text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := systemWorld().newInputs(spec, "glm.yaml")
-	in.Host = engine.Host{GPUs: 8, GPU: "H200", MemoryGiB: h200MiB / 1024.0}
+	in := systemWorld().newInputs(spec, "spec.yaml")
+	in.Host = engine.Host{GPUs: gpus, GPU: "H200", MemoryGiB: h200MiB / 1024.0}
 	a, err := assemble(spec, in)
 	if err != nil {
 		t.Fatal(err)
@@ -102,10 +108,13 @@ func exampleProblem(t *testing.T) *assembly {
 }
 
 // line is the command line of a point as it would be started, without the executable.
-func (a *assembly) line(p space.Point) []string {
+func (a *assembly) line(p space.Point) []string { return a.lineFor(glmArgs, p) }
+
+// lineFor is the command line of a point with the folder of another checkpoint.
+func (a *assembly) lineFor(model string, p space.Point) []string {
 	d := a.engines["sglang"]
 	settings, _ := a.settings(p)
-	argv := d.Plain(engine.Launch{Model: glmArgs, Settings: settings})
+	argv := d.Plain(engine.Launch{Model: model, Settings: settings})
 	return argv[len(d.Executable()):]
 }
 

@@ -58,7 +58,7 @@ func (w *world) newTuner(s *opened, at sitting) (*tuner.Tuner, error) {
 		return nil, err
 	}
 	return &tuner.Tuner{Sampler: asking, Ranker: asking, Stopper: stopper, Runner: resolving{r, s.newJoiner(s.history)}, Store: s.db, Observer: newWatcher(w), Now: w.now,
-		AcceptEngineChange: at.acceptEngine, StopGain: s.stopGain()}, nil
+		AcceptEngineChange: at.acceptEngine, Pinned: s.pinned(), StopGain: s.stopGain()}, nil
 }
 
 func (w *world) introduce(s *opened, at sitting) {
@@ -119,6 +119,8 @@ func (w *world) conclude(ctx context.Context, s *opened, at sitting, end tuner.E
 	switch {
 	case errors.Is(runErr, tuner.ErrEngineChanged):
 		return &exitError{code: exitUsage, err: runErr, try: fmt.Sprintf("autotune resume %s --accept-engine-change keeps the earlier trials, marked stale, and measures the baseline again", at.path)}
+	case errors.Is(runErr, tuner.ErrEnginePinned):
+		return &exitError{code: exitUsage, err: runErr, try: fmt.Sprintf("install that release and autotune resume %s; or another version: in the spec, and a new study", at.path)}
 	case errors.As(runErr, &machine):
 		return &exitError{code: machineCode(machine), err: fmt.Errorf("the study has stopped: %s", machine.Outcome.Evidence), try: machine.Outcome.Hint + fmt.Sprintf("; then autotune resume %s", at.path)}
 	case runErr != nil:

@@ -24,6 +24,18 @@ var keysVLLM string
 //go:embed notes_vllm.tsv
 var notesVLLM string
 
+// Which releases have which flags, and which architectures of models: read_releases.py reads it from the engines' source packages.
+var (
+	//go:embed releases_vllm.tsv
+	releasesVLLM string
+	//go:embed releases_sglang.tsv
+	releasesSGLang string
+	//go:embed architectures_vllm.tsv
+	architecturesVLLM string
+	//go:embed architectures_sglang.tsv
+	architecturesSGLang string
+)
+
 //go:embed flags_sglang.tsv
 var flagsSGLang string
 
@@ -32,7 +44,9 @@ var notesSGLang string
 
 // catalog is the explicit list: a new engine is a file and a line here.
 var catalog = sync.OnceValue(func() []*Definition {
-	return []*Definition{newVLLM(readNotes(append(readFlags(flagsVLLM), readFlags(keysVLLM)...), notesVLLM)), newSGLang(readNotes(readFlags(flagsSGLang), notesSGLang))}
+	vllm := newVLLM(readNotes(append(readFlags(flagsVLLM), readFlags(keysVLLM)...), notesVLLM))
+	sglang := newSGLang(readNotes(readFlags(flagsSGLang), notesSGLang))
+	return []*Definition{vllm.since(releasesVLLM, architecturesVLLM), sglang.since(releasesSGLang, architecturesSGLang)}
 })
 
 // Catalog returns every engine, in the order in which they are shown.

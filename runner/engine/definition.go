@@ -50,6 +50,8 @@ type Definition struct {
 	kernels       []string // flags that choose kernels, by full name
 	installed     bool     // the flags are those that an installed engine printed
 	flags         []Flag
+	history       releases       // which releases have which flag
+	served        releases       // which releases have which architecture of models
 	keys          []Flag         // of JSON flags, under their dotted names
 	bySpelling    map[string]int // every exact spelling, dashes included
 	withoutDashes map[string]int

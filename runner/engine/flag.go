@@ -51,7 +51,7 @@ type Flag struct {
 	Hungry float64
 	// Frees says that setting it, or a larger value, leaves GPU memory free.
 	Frees bool
-	// Since says which releases have the flag, in words; empty for all that were looked at.
+	// Since says which releases have the flag, in words; empty for all whose source was read, and for a flag that none of them has.
 	Since string
 	// Optional says that the value may be left out.
 	Optional bool

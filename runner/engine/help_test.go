@@ -73,7 +73,7 @@ func TestTheCatalogAgreesWithTheRecordedHelp(t *testing.T) {
 			moved = append(moved, f.Name+" "+f.Default+">"+got.Default)
 		}
 	}
-	if want := []string{"override-attention-dtype", "enable-bf16x3-router-gemm"}; !slices.Equal(gone, want) {
+	if want := []string{"override-attention-dtype", "enable-extensible-kv-cache", "cache-aware-admission-window", "cache-aware-admission-threshold", "enable-bf16x3-router-gemm"}; !slices.Equal(gone, want) {
 		t.Errorf("gone: %q", gone)
 	}
 	want := []string{"disable-cascade-attn true>", "safetensors-prefetch-num-threads >8", "safetensors-prefetch-block-size >16777216", "dcp-comm-backend ag_rs>",
@@ -189,7 +189,7 @@ func TestHelpOfARealSGLangIsRead(t *testing.T) {
 	wantGone := "forward-pass-metrics-worker-id forward-pass-metrics-ipc-name stat-loggers cuda-graph-tc-compiler speculative-skip-dp-mlp-sync elastic-ep-rejoin " +
 		"keep-mm-feature-on-device cuda-graph-max-bs cuda-graph-bs disable-piecewise-cuda-graph enforce-piecewise-cuda-graph"
 	wantKinds := "enable-tf32-matmul switch>negatable, enable-fused-qk-norm-rope switch>negatable, mm-enable-dp-encoder switch>negatable"
-	if len(h.Flags) != 529 || strings.Join(gone, " ") != wantGone || strings.Join(kinds, ", ") != wantKinds || fresh != 68 {
+	if len(h.Flags) != 529 || strings.Join(gone, " ") != wantGone || strings.Join(kinds, ", ") != wantKinds || fresh != 58 {
 		t.Errorf("%d flags, gone %q, other kinds %q, %d new", len(h.Flags), gone, kinds, fresh)
 	}
 	if f, ok := e.Flag("attn-dp-size"); !ok || f.IsSwitch() {

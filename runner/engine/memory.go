@@ -141,7 +141,9 @@ func vllmShare(v view) float64 {
 
 func sglangSetup(s *memory.Setup, v view) {
 	s.TP, s.PP, s.DP = v.size("tp-size"), v.size("pp-size"), v.size("dp-size")
-	s.Inside = dpAttention(v)
+	if s.Inside = dpAttention(v); s.Inside {
+		s.DP = ranks(v)
+	}
 	s.EP = expertSize(v) > 1
 	s.Away = v.text("moe-a2a-backend") != "" && v.text("moe-a2a-backend") != "none"
 	if x, given := v.given("mem-fraction-static"); given && x.IsNumber() {

@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// readNotes adds to the flags what turning them does, from a table of name, memory, since, hint: memory is the weight of a flag's effect on running
-// out of it, or - where setting it leaves memory free; since says which of the releases that were looked at have it. It panics on a bad table, which
-// is part of the program.
+// readNotes adds to the flags what turning them does, from a table of name, memory, hint: memory is the weight of a flag's effect on running
+// out of it, or - where setting it leaves memory free. It panics on a bad table, which is part of the program.
 func readNotes(flags []Flag, table string) []Flag {
 	at := map[string]*Flag{}
 	for i := range flags {
@@ -20,11 +19,11 @@ func readNotes(flags []Flag, table string) []Flag {
 			continue
 		}
 		cells := strings.Split(line, "\t")
-		if len(cells) != 4 || at[cells[0]] == nil || cells[3] == "" {
+		if len(cells) != 3 || at[cells[0]] == nil || cells[2] == "" {
 			panic(fmt.Sprintf("notes on flags, line %d: %q", n+1, line))
 		}
 		f := at[cells[0]]
-		f.note, f.Frees, f.Since, f.Help = n, cells[1] == "-", cells[2], cells[3]
+		f.note, f.Frees, f.Help = n, cells[1] == "-", cells[2]
 		if f.Frees {
 			continue
 		}

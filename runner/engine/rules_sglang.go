@@ -16,8 +16,19 @@ func sglangRules(c ruleContext) ([]space.Constraint, []space.Rewrite) {
 	return constraints, append(sglangRewrites(c), c.plainDefaults())
 }
 
+// ranks are the data-parallel ranks of attention inside tp-size, 1 for none: attn-dp-size, or the spelling before it and beside it, dp-size with enable-dp-attention.
+func ranks(v view) int {
+	switch n := v.size("attn-dp-size"); {
+	case n > 1:
+		return n
+	case v.on("enable-dp-attention"):
+		return v.size("dp-size")
+	}
+	return 1
+}
+
 // dpAttention tells whether attention is data-parallel: the switch does nothing at dp 1.
-func dpAttention(v view) bool { return v.on("enable-dp-attention") && v.size("dp-size") > 1 }
+func dpAttention(v view) bool { return ranks(v) > 1 }
 
 func sglangLayout(c ruleContext) []space.Constraint {
 	return []space.Constraint{
@@ -28,18 +39,21 @@ func sglangLayout(c ruleContext) []space.Constraint {
 			}
 			return c.host.GPUs > 0 && world > c.host.GPUs
 		}),
-		c.forbid("dp_divides_tp", "asserts under data-parallel attention that dp-size divides tp-size", func(v view) bool {
-			return dpAttention(v) && v.size("tp-size")%v.size("dp-size") != 0
+		c.forbid("attn_dp_replicas", "refuses replicas (dp-size) beside attn-dp-size", func(v view) bool {
+			return v.size("attn-dp-size") > 1 && v.size("dp-size") > 1
+		}),
+		c.forbid("dp_divides_tp", "asserts under data-parallel attention that its ranks divide tp-size", func(v view) bool {
+			return dpAttention(v) && v.size("tp-size")%ranks(v) != 0
 		}),
 		c.forbid("heads", "refuses a split that does not divide the model's attention heads", func(v view) bool {
 			split := v.size("tp-size")
 			if dpAttention(v) {
-				split = max(1, split/v.size("dp-size"))
+				split = max(1, split/ranks(v))
 			}
 			return c.model.Heads > 0 && c.model.Heads%split != 0
 		}),
 		c.forbid("dp_lm_head", "splits the LM head by data-parallel rank only with data-parallel attention", func(v view) bool {
-			return v.on("enable-dp-lm-head") && !v.on("enable-dp-attention") && v.size("dp-size") > 1
+			return v.on("enable-dp-lm-head") && !v.on("enable-dp-attention") && v.size("dp-size") > 1 && !dpAttention(v)
 		}),
 		c.forbid("dense_tp", "asserts that moe-dense-tp-size is 1 or tp-size", func(v view) bool {
 			dense, given := v.given("moe-dense-tp-size")
@@ -59,12 +73,16 @@ func sglangBatching(c ruleContext) []space.Constraint {
 	return []space.Constraint{
 		c.forbid("running_dp", "divides max-running-requests by dp-size and keeps one back: it must be at least 2 x dp-size", func(v view) bool {
 			running, given := v.given("max-running-requests")
-			return given && dpAttention(v) && running.AsInt() < 2*int64(v.size("dp-size"))
+			return given && dpAttention(v) && running.AsInt() < 2*int64(ranks(v))
 		}),
 		c.forbid("chunk_page", "asserts that page-size divides the prefill chunk, after its division by dp-size", func(v view) bool {
 			chunk, given := v.given("chunked-prefill-size")
 			page := pageSize(v)
 			return given && page > 0 && chunk.AsInt() > 0 && perRank(v, chunk.AsInt())%page != 0
+		}),
+		c.forbid("dequantised_prefill", "takes a prefill-kv-cache-dequant-dtype other than auto only with a KV cache of nvfp4", func(v view) bool {
+			dtype, given := v.given("prefill-kv-cache-dequant-dtype")
+			return given && dtype.String() != "auto" && v.text("kv-cache-dtype") != "nvfp4"
 		}),
 		c.forbid("graph_padding", "asserts padded graphs with torch.compile: else each batch size would be compiled on its own", func(v view) bool {
 			return v.on("disable-cuda-graph-padding") && v.on("enable-torch-compile")
@@ -78,7 +96,7 @@ func sglangBatching(c ruleContext) []space.Constraint {
 // perRank is what a rank's scheduler gets of a limit that is the whole server's.
 func perRank(v view, n int64) int64 {
 	if dpAttention(v) {
-		return n / int64(v.size("dp-size"))
+		return n / int64(ranks(v))
 	}
 	return n
 }
@@ -116,10 +134,19 @@ func sglangRewrites(c ruleContext) []space.Rewrite {
 			return map[string]space.Value{"disable-cuda-graph": space.Bool(true)}
 		}),
 		c.resolve("dp_one", "drops data-parallel attention at dp-size 1", func(v view) map[string]space.Value {
-			if v.size("dp-size") > 1 {
+			if v.size("dp-size") > 1 || dpAttention(v) {
 				return nil
 			}
 			return map[string]space.Value{"enable-dp-attention": space.Default(), "enable-dp-lm-head": space.Default()}
+		}),
+		c.resolve("attn_dp", "has one data-parallel attention under two spellings: dp-size with enable-dp-attention is attn-dp-size, and beside that the switch says nothing", func(v view) map[string]space.Value {
+			if _, there := v.look(v.full("attn-dp-size")); !there || !dpAttention(v) {
+				return nil
+			}
+			if v.size("attn-dp-size") > 1 {
+				return map[string]space.Value{"enable-dp-attention": space.Default()}
+			}
+			return map[string]space.Value{"attn-dp-size": space.Int(int64(ranks(v))), "dp-size": space.Default(), "enable-dp-attention": space.Default()}
 		}),
 		c.resolve("page_size", "has one page size for this attention backend", func(v view) map[string]space.Value {
 			if len(snapped[v.text("attention-backend")]) == 0 {

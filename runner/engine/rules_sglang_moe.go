@@ -30,12 +30,15 @@ func sglangAllToAll(c ruleContext) []space.Constraint {
 			return given && a2a(v) == "deepep" && v.text("deepep-mode") != "normal" && dpAttention(v) && perRank(v, running.AsInt()) > deepepTokens
 		}),
 		c.forbid("a2a_flashinfer", "runs the all-to-all backend flashinfer only with data-parallel attention and dp-size equal to tp-size", func(v view) bool {
-			return a2a(v) == "flashinfer" && !(dpAttention(v) && v.size("dp-size") == v.size("tp-size"))
+			return a2a(v) == "flashinfer" && !(dpAttention(v) && ranks(v) == v.size("tp-size"))
 		}),
 		c.forbid("a2a_flashinfer_runner", "runs the all-to-all backend flashinfer only with a flashinfer runner (newer releases: deep_gemm too)", func(v view) bool {
 			runner := v.text("moe-runner-backend")
 			known := strings.HasPrefix(runner, "flashinfer") || slices.Contains([]string{"auto", "deep_gemm"}, runner) // what auto becomes depends on the model and the GPU
 			return a2a(v) == "flashinfer" && !known
+		}),
+		c.forbid("flashinfer_dispatch", "takes flashinfer-a2a-dispatch-type only with the all-to-all backend flashinfer", func(v view) bool {
+			return v.any("flashinfer-a2a-dispatch-type") && a2a(v) != "flashinfer"
 		}),
 		c.forbid("a2a_pplx", "runs the all-to-all backend pplx only with data-parallel attention, without normal mode, and with the runner deep_gemm", func(v view) bool {
 			runner := v.text("moe-runner-backend")

@@ -164,6 +164,7 @@ func vllmRewrites(c ruleContext) []space.Rewrite {
 			}
 			return nil
 		}),
+		c.resolve("throughput_mode", "doubles max-num-seqs and max-num-batched-tokens where they are left out, in the performance mode throughput, and changes nothing else", c.throughputMode),
 		c.resolve("utilisation_idle", "ignores gpu-memory-utilization when the KV cache's size is given", func(v view) map[string]space.Value {
 			if _, given := v.given("kv-cache-memory-bytes"); given {
 				return unset("gpu-memory-utilization")

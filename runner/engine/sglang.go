@@ -79,11 +79,20 @@ func sglangAdditions(l Launch) []string {
 // out, and the conservativeness multiplied by 0.3 (server_args.py, _handle_data_parallelism).
 func sglangUndivide(effective map[string]space.Value) {
 	dp := effective["dp-size"]
-	if effective["enable-dp-attention"] != space.Bool(true) || dp.Kind() != space.KindInt || dp.AsInt() < 2 {
+	if ranks, ok := effective["attn-dp-size"]; ok && ranks.Kind() == space.KindInt && ranks.AsInt() > 1 {
+		dp = ranks
+	} else if effective["enable-dp-attention"] != space.Bool(true) {
+		return
+	}
+	if dp.Kind() != space.KindInt || dp.AsInt() < 2 {
 		return
 	}
 	if chunk, ok := effective["chunked-prefill-size"]; ok && chunk.IsNumber() && chunk.AsInt() > 0 {
 		effective["chunked-prefill-size"] = space.Int(chunk.AsInt() * dp.AsInt())
+	}
+	if _, ok := effective["attn-dp-size"]; ok { // one layout, in the spelling of 0.5.22 and later: what it says of the older one is no answer to what was asked
+		delete(effective, "dp-size")
+		delete(effective, "enable-dp-attention")
 	}
 	if c, ok := effective["schedule-conservativeness"]; ok && c.IsNumber() {
 		effective["schedule-conservativeness"] = space.Float(math.Round(c.AsFloat()/0.3*1e9) / 1e9)

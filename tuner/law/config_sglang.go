@@ -10,7 +10,9 @@ func resolveSGLang(c *Config, r *reader, m model) {
 	c.TP = r.int(1, "tp-size", "tensor-parallel-size", "tp")
 	c.PP = r.int(1, "pp-size", "pipeline-parallel-size", "pp")
 	dp := max(1, r.int(1, "dp-size", "data-parallel-size", "dp"))
-	switch {
+	switch ranks := r.int(1, "attn-dp-size", "attention-data-parallel-size"); {
+	case ranks > 1:
+		c.Ranks = ranks
 	case dp > 1 && r.on(false, "enable-dp-attention"):
 		c.Ranks = dp
 	default:

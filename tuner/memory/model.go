@@ -6,7 +6,7 @@ const GiB = 1 << 30
 // Model is a checkpoint's geometry: what the arithmetic needs of it. The zero Model is an unknown one. It is stored with a study.
 type Model struct {
 	Kind string `json:"kind,omitempty"` // model_type of config.json
-	// Architecture is the class that serves it, the first that config.json names: Qwen3MoeForCausalLM.
+	// Architecture is the class that serves it, as config.json names it first: Qwen3MoeForCausalLM. Nothing here is computed from it.
 	Architecture string `json:"architecture,omitempty"`
 
 	Weights Weights `json:"weights"`

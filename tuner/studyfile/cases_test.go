@@ -339,6 +339,9 @@ var errorCases = []struct {
 		`8:33: engines.vllm.command[1]: looks like a secret, and a spec is stored in the study file; allowed: export it in the shell that runs autotune, and the engine inherits it`,
 		`8:98: engines.vllm.fixed.download-url: looks like a secret, and a spec is stored in the study file; allowed: export it in the shell that runs autotune, and the engine inherits it`,
 	}},
+	{[]string{`engines: {vllm: {version: latest, space: {x: [1, 2]}}}`}, []string{
+		`8:27: engines.vllm.version: not a release: found latest; allowed: a release of the engine, as 0.17.1`,
+	}},
 	{[]string{`engines: {vllm: {command: python, space: {x: [1, 2]}}}`}, []string{
 		`8:27: engines.vllm.command: not a list of words: found python; allowed: the words of the command in a list: [python, -m, vllm.entrypoints.openai.api_server]`,
 	}},
@@ -361,7 +364,7 @@ var errorCases = []struct {
 		`8:47: engines.vllm.space.x.when: the condition never holds: found engine == sglang; allowed: engine is vllm`,
 	}},
 	{[]string{`engines: {vllm: {space: {x: [1, 2]}, guards: {}}}`}, []string{
-		`8:38: engines.vllm.guards: unknown key; allowed: command, env, fixed, baseline, space, require`,
+		`8:38: engines.vllm.guards: unknown key; allowed: command, version, env, fixed, baseline, space, require`,
 	}},
 	{[]string{`engines: {vllm: {baseline: {x: [1]}, space: {x: [1, 2]}}}`}, []string{
 		`8:32: engines.vllm.baseline.x: several values are no setting: found a list; allowed: one value here; a list of choices under space`,

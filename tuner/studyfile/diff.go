@@ -199,6 +199,7 @@ func (d *differ) engines(old, now *Spec) {
 func (d *differ) engine(a, b Engine) {
 	key := "engines." + b.Name
 	d.word(key+".command", strings.Join(a.Command, " "), strings.Join(b.Command, " "))
+	d.word(key+".version", a.Version, b.Version)
 	d.named(key+".env", envMap(a.Env), envMap(b.Env))
 	d.named(key+".fixed", settingMap(a.Fixed), settingMap(b.Fixed))
 	d.named(key+".baseline", settingMap(a.Baseline), settingMap(b.Baseline))

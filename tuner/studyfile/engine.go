@@ -61,6 +61,7 @@ func (r *reader) engine(e entry, p path) *draft {
 	var fixed, baseline, dims *node
 	r.fields(e.value, p,
 		field{name: "command", read: r.command(&d.Command, "the words of the command in a list: [python, -m, vllm.entrypoints.openai.api_server]")},
+		field{name: "version", read: r.version(&d.Version)},
 		field{name: "env", read: r.env(&d.Env)},
 		field{name: "fixed", read: keep(&fixed)},
 		field{name: "baseline", read: keep(&baseline)},
@@ -109,6 +110,24 @@ func (r *reader) command(to *[]string, allowed string) func(*node, path) {
 				*to = append(*to, item.text)
 			}
 		})
+	}
+}
+
+// release is what a version begins with: two numbers at least.
+var release = regexp.MustCompile(`^v?[0-9]+\.[0-9]+[0-9A-Za-z.+-]*$`)
+
+// version reads the release that an engine has to be.
+func (r *reader) version(to *string) func(*node, path) {
+	const allowed = "a release of the engine, as 0.17.1"
+	return func(n *node, p path) {
+		text, ok := r.word(n, p, allowed)
+		switch {
+		case !ok:
+		case !release.MatchString(text):
+			r.failAt(n.at, p, FieldError{Problem: "not a release", Found: n.describe(), Allowed: allowed})
+		default:
+			*to = strings.TrimPrefix(text, "v")
+		}
 	}
 }
 

@@ -71,6 +71,8 @@ type Engine struct {
 	Name string
 	// Command starts the engine instead of its own executable; empty for that. The first word "autotune" means this program itself.
 	Command []string
+	// Version is the release that the spec is for, as 0.17.1; empty for whichever is installed.
+	Version string
 	// Env is added to the engine's environment, in the order of the spec.
 	Env []EnvVar
 	// Fixed flags go into every command, the baseline included.
