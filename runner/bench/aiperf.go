@@ -26,14 +26,14 @@ var aiperf = Tool{Name: "aiperf", Title: "aiperf", File: "profile_export_aiperf.
 		{ours: "itl", theirs: "inter_chunk_latency.STAT", differs: "gaps between events, however many tokens one carries"},
 	}}}
 
-// aiperfArgs are flags of aiperf 0.3 and later. Without a rate it sends as fast as its cap on concurrency allows, and a cap above the requests is refused.
+// aiperfArgs are flags of aiperf 0.3 and later. There are as many prompts as requests: some versions make 100 and send them again and again. Without a rate it sends as fast as its cap on concurrency allows, and a cap above the requests is refused.
 func aiperfArgs(j Job, result string) ([]string, error) {
 	s := j.Spec
 	out := strconv.Itoa(s.OutputTokens)
 	args := []string{"--model", j.Model, "--url", j.URL, "--endpoint-type", "completions", "--streaming", "--tokenizer", j.Tokenizer,
 		"--isl", strconv.Itoa(s.InputTokens), "--isl-stddev", "0", "--osl", out, "--osl-stddev", "0",
 		"--extra-inputs", "ignore_eos:true", "--extra-inputs", "min_tokens:" + out, "--extra-inputs", "temperature:0", "--use-server-token-count",
-		"--request-count", strconv.Itoa(s.Requests)}
+		"--request-count", strconv.Itoa(s.Requests), "--num-dataset-entries", strconv.Itoa(s.Requests)}
 	if s.Rate > 0 {
 		args = append(args, "--request-rate", number64(s.Rate))
 		switch s.Burstiness {
