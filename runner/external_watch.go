@@ -94,10 +94,22 @@ func (a *attempt) askIdle(ctx context.Context, done <-chan struct{}, before map[
 	}
 	if was != nil && before != nil {
 		for name, n := range grownBy(was, a.counters(ctx)) {
-			before[name] += n
+			before[name] += min(n, questionCounts(name)) // what is above it the tool has begun to send
 		}
 	}
 	return nil
+}
+
+// questionCounts is the most that one question of load.Probe adds to a counter: a token for each of its 19 letters at the utmost, and one at its start.
+func questionCounts(counter string) float64 {
+	switch {
+	case counter == generated:
+		return 4
+	case strings.HasPrefix(counter, "num_") || strings.HasPrefix(counter, "request_"):
+		return 1
+	default:
+		return 20
+	}
 }
 
 var errToolEnded = errors.New("the tool has ended")
