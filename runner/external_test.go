@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,6 +49,9 @@ func playTool(mode string, args []string) int {
 	case "key":
 		fmt.Println("my token is", os.Getenv("HF_TOKEN"), "and my key", os.Getenv("OPENAI_API_KEY"))
 	}
+	if mode == "patient" {
+		awaitQuestion(flag("--base-url"))
+	}
 	n, _ := strconv.Atoi(flag("--num-prompts"))
 	out, _ := strconv.Atoi(flag("--random-output-len"))
 	in, _ := strconv.Atoi(flag("--random-input-len"))
@@ -83,6 +89,24 @@ func playTool(mode string, args []string) int {
 		return 1
 	}
 	return 0
+}
+
+// awaitQuestion waits until the server has answered a request of somebody else's.
+func awaitQuestion(url string) {
+	answered := func() string {
+		response, err := http.Get(url + "/metrics")
+		if err != nil {
+			return ""
+		}
+		defer response.Body.Close()
+		text, _ := io.ReadAll(response.Body)
+		return regexp.MustCompile(`(?m)^vllm:generation_tokens_total.*$`).FindString(string(text))
+	}
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for before := answered(); answered() == before; {
+		<-tick.C
+	}
 }
 
 // vllmResult writes a run's records as `vllm bench serve` does.
@@ -163,11 +187,13 @@ func TestExternalFaults(t *testing.T) {
 		{"fork", "", short, tuner.Infeasible, "bench_limit", "was not through"},
 		{"late", "", short, tuner.Measured, "", "ended with killed by SIGTERM after it had written its result"},
 		{"exit1", "", nil, tuner.Measured, "", "ended with exit status 1 after it had written its result; its last line: Exception ignored in atexit"},
+		{"patient", "", func(r *trial) { r.config.Timeouts.Hang = time.Second }, tuner.Measured, "", "a 99th percentile of 24 requests"},
 		{"none", "", nil, tuner.Invalid, "no_result", "ended with exit status 0 and left no result.json; its last line: Traceback: no space left"},
 		{"half", "", nil, tuner.Invalid, "schema", "no whole JSON"},
 		{"good", "--fault refuse=0.5", nil, tuner.Infeasible, "low_success", "12 of 24 requests succeeded"},
 		{"good", "--fault crash-after=5", nil, tuner.Infeasible, "vllm_worker_died", "died unexpectedly"},
-		{"good", "--fault hang-serve=5", func(r *trial) { r.config.Timeouts.Hang = 2 * time.Second }, tuner.Infeasible, "hang", "the server has counted nothing for 2s"},
+		{"good", "--fault hang-serve=5", func(r *trial) { r.config.Timeouts.Hang = 2 * time.Second }, tuner.Infeasible, "hang", "the server fell silent"},
+		{"good", "--fault hang-serve=1", func(r *trial) { r.config.Timeouts.Hang = time.Second }, tuner.Infeasible, "hang", "gives no completion"},
 	} {
 		t.Run(c.mode+c.words, func(t *testing.T) {
 			t.Parallel()
@@ -181,6 +207,9 @@ func TestExternalFaults(t *testing.T) {
 			}
 			if o.Kind != c.kind || o.Signature+o.Rule != c.name || !strings.Contains(o.Evidence+strings.Join(o.Warnings, "\n"), c.says) {
 				t.Errorf("%s, %s%s: %s\n%q", o.Kind, o.Signature, o.Rule, o.Evidence, o.Warnings)
+			}
+			if c.mode == "patient" && o.Measured != nil && o.Measured.ServerSide["generation_tokens_total"] != 24*8 {
+				t.Errorf("the question is counted as the tool's: %v", o.Measured.ServerSide)
 			}
 			if c.kind == tuner.Infeasible && c.name != "low_success" && o.Measured != nil {
 				t.Errorf("it has a measurement: %v", o.Measured.Metrics)

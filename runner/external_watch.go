@@ -21,7 +21,8 @@ import (
 )
 
 // attend waits for the tool's end. The tool says nothing before it, so that the server's own counters tell how it gets on: every second they are looked
-// at and reported, and when requests are under way and neither a counter nor the use of the cache moves for the hang timeout, the server hangs. The error says what else ended it.
+// at and reported. When for the hang timeout nothing of them moves, the server hangs if it says that requests are under way; if it says that it is idle, or
+// says nothing at all, it is asked for a completion. The error says what else ended it.
 func (a *attempt) attend(ctx context.Context, done <-chan struct{}, before map[string]float64, progress *atomic.Int64, result *load.Result) error {
 	tick := time.NewTicker(witnessEvery)
 	defer tick.Stop()
@@ -45,12 +46,22 @@ func (a *attempt) attend(ctx context.Context, done <-chan struct{}, before map[s
 		if answered {
 			g.Add(look)
 		}
+		busy := before != nil && (!answered || look.Running+look.Waiting > 0)
 		now := fmt.Sprint(grown, look.Running, look.Waiting, look.KVUse)
-		if before == nil || answered && (look.Running+look.Waiting == 0 || now != last) {
-			moved, last = time.Now(), now
+		if !busy || now != last && answered {
 			progress.Add(1)
-		} else if time.Since(moved) >= a.Timeouts.Hang {
+		}
+		switch {
+		case answered && now != last:
+			moved, last = time.Now(), now
+		case time.Since(moved) < a.Timeouts.Hang:
+		case busy:
 			return fmt.Errorf("%w: requests are under way, and the server has counted nothing for %v", errSilent, a.Timeouts.Hang)
+		default:
+			if err := a.askIdle(ctx, done, before); err != nil {
+				return err
+			}
+			moved = time.Now()
 		}
 		if v := a.tell(a.standing(grown, time.Since(start))); v.Stop {
 			a.verdict, result.Ending, result.Stopped = v, load.Stopped, v.Reason
@@ -58,6 +69,50 @@ func (a *attempt) attend(ctx context.Context, done <-chan struct{}, before map[s
 		}
 	}
 }
+
+// askIdle asks a server for a completion that counts nothing and does not say that requests are under way. The tool may be slow; but an engine that hangs tells
+// its front of no request any more, and then seems idle. What it counts of the question is added to before, so that it is not the tool's.
+func (a *attempt) askIdle(ctx context.Context, done <-chan struct{}, before map[string]float64) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		select {
+		case <-done:
+			cancel(errToolEnded)
+		case <-ctx.Done():
+		}
+	}()
+	was := a.counters(ctx)
+	err := a.probe(ctx)
+	switch {
+	case errors.Is(context.Cause(ctx), errToolEnded):
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		return err
+	}
+	if was != nil && before != nil {
+		for name, n := range grownBy(was, a.counters(ctx)) {
+			before[name] += min(n, questionCounts(name)) // what is above it the tool has begun to send
+		}
+	}
+	return nil
+}
+
+// questionCounts is the most that one question of load.Probe adds to a counter: a token for each of its 19 letters at the utmost, and one at its start.
+func questionCounts(counter string) float64 {
+	switch {
+	case counter == generated:
+		return 4
+	case strings.HasPrefix(counter, "num_") || strings.HasPrefix(counter, "request_"):
+		return 1
+	default:
+		return 20
+	}
+}
+
+var errToolEnded = errors.New("the tool has ended")
 
 // lookAtServer gives by how much the server's counters have grown, and how it stands, if it answers. Before is nil for a server that does not tell.
 func (a *attempt) lookAtServer(ctx context.Context, before map[string]float64, at time.Duration) (grown map[string]float64, look metric.Gauge, answered bool) {

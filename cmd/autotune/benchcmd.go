@@ -16,14 +16,14 @@ import (
 
 func newBench(w *world) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "bench", Short: "Read what other benchmark tools have measured, and say whether it is a measurement",
+		Use: "bench", Short: "Other benchmark tools: read what they have measured, print their command lines",
 		Long: `The commands below bench have to do with the benchmark tools that people quote: ` + strings.Join(bench.Names(), ", ") + `.` +
 			exitStatuses(statusDone, statusUsage),
 		Example: "  autotune bench read vllm-bench result.json --requests 1000 --output-tokens 128",
-		Args:    exactArgs(0, "one of its commands: read"),
+		Args:    exactArgs(0, "one of its commands: read, command"),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newBenchRead(w))
+	cmd.AddCommand(newBenchRead(w), newBenchCommand(w))
 	return cmd
 }
 
@@ -55,10 +55,10 @@ TOOL is ` + strings.Join(bench.Names(), ", ") + `. With --json: tool, version, r
 }
 
 func runBenchRead(w *world, name, path string, o benchReadOptions) error {
-	tool, ok := bench.Find(name)
+	tool, err := findTool(name)
 	switch {
-	case !ok:
-		return trying(usage("no benchmark tool is called %q", name), "one of %s", strings.Join(bench.Names(), ", "))
+	case err != nil:
+		return err
 	case o.asked.Requests < 1:
 		return trying(usage("how many requests was the tool asked to send?"), "--requests N, the number on its command line")
 	case o.asked.OutputTokens < 0:
@@ -87,6 +87,14 @@ func runBenchRead(w *world, name, path string, o benchReadOptions) error {
 		return printJSON(w.out, result)
 	}
 	return printBench(w.out, tool, result)
+}
+
+func findTool(name string) (bench.Tool, error) {
+	tool, ok := bench.Find(name)
+	if !ok {
+		return tool, trying(usage("no benchmark tool is called %q", name), "one of %s", strings.Join(bench.Names(), ", "))
+	}
+	return tool, nil
 }
 
 // readResult reads a result file; what is wrong with it is said in a person's words.

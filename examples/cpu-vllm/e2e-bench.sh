@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The benchmark tools that people quote against the fake engine in real time, each as the tool of a study of one trial, beside the built-in load generator and
-# what the fake engine truly served: e2e-bench.sh AUTOTUNE. vLLM is installed once into a cache folder (3 GB); guidellm and aiperf are used where the same
-# cache folder, or PATH, has them.
+# what the fake engine truly served: e2e-bench.sh AUTOTUNE. vLLM (3 GB), aiperf and SGLang's benchmark (4 GB) are installed once into a cache folder; guidellm is used
+# where the same cache folder, or PATH, has it.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 autotune=$(realpath "$1")
@@ -16,8 +16,7 @@ program() { # NAME: where it is, or nothing
 "$here/install.sh" "$vllm"
 cd "$work"
 "$vllm/bin/python" "$here/make_tiny_model.py" tiny >model.txt 2>&1
-# vLLM's tool counts prompts by its tokenizer, the fake engine by four characters: a run is only believed where both agree. guidellm takes the server's
-# count, and its prompts are English, of which this tokenizer knows no word: they are shorter, so that its first tokens come sooner.
+# The tools count prompts by their tokenizer, the fake engine by four characters: a run is only believed where both agree.
 "$vllm/bin/python" "$here/make_even_tokenizer.py" even
 
 study() { # TOOL MODEL PROGRAM
@@ -44,7 +43,9 @@ END
 python3 "$here/e2e_bench_row.py"
 study builtin even ""
 study vllm-bench even "$vllm/bin/vllm"
-for tool in guidellm aiperf; do
-	found=$(program $tool)
-	if [ -n "$found" ]; then study $tool even "$found"; else echo "$tool: not here; python3 -m venv $cache/$tool && $cache/$tool/bin/pip install $tool"; fi
+found=$(program guidellm)
+if [ -n "$found" ]; then study guidellm even "$found"; else echo "guidellm: not here; make bench-load installs it"; fi
+for tool in aiperf sglang-bench; do
+	"$here/../bench-tools/install.sh" $tool "$cache/$tool" || { echo "$tool: cannot be installed here"; continue; }
+	if [ $tool = aiperf ]; then study aiperf even "$cache/aiperf/bin/aiperf"; else study $tool even "$cache/$tool/bin/python, -m, sglang.bench_serving"; fi
 done

@@ -7,17 +7,16 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"autotune/tuner/workload"
 )
 
-// aiperf is `aiperf profile`: profile_export_aiperf.json. Each metric says its unit; the statistics stand beside it.
+// aiperf is `aiperf profile`: profile_export_aiperf.json. Each metric says its unit; the statistics stand beside it. Its rates are not taken over: 0.13 divides by
+// its whole profiling phase, which ends some tenths of a second behind the last answer. Ours are made of the sums and the time from the first request to the last answer.
 var aiperf = Tool{Name: "aiperf", Title: "aiperf", File: "profile_export_aiperf.json", tells: []string{"request_latency", "aiperf_version"}, parse: parseAiperf,
 	Program: []string{"aiperf"}, sub: []string{"profile"}, datasets: []string{workload.Random}, requestLimit: true, args: aiperfArgs, gaps: anyGaps,
 	table: table{stats: map[string]string{"mean": "avg", "p50": "p50", "p90": "p90", "p95": "p95", "p99": "p99"}, rows: []row{
-		{ours: "request_throughput", theirs: "request_throughput.avg"},
-		{ours: "output_token_throughput", theirs: "output_token_throughput.avg"},
-		{ours: "total_token_throughput", theirs: "total_token_throughput.avg"},
 		{ours: "duration", theirs: "benchmark_duration.avg"},
 		{ours: "input_tokens", theirs: "total_isl.avg"},
 		{ours: "output_tokens", theirs: "total_osl.avg", differs: "counted by the client's tokenizer, unless --use-server-token-count"},
@@ -27,14 +26,14 @@ var aiperf = Tool{Name: "aiperf", Title: "aiperf", File: "profile_export_aiperf.
 		{ours: "itl", theirs: "inter_chunk_latency.STAT", differs: "gaps between events, however many tokens one carries"},
 	}}}
 
-// aiperfArgs are flags of aiperf 0.3 and later. Without a rate it sends as fast as its cap on concurrency allows, and a cap above the requests is refused.
+// aiperfArgs are flags of aiperf 0.3 and later. There are as many prompts as requests: some versions make 100 and send them again and again. Without a rate it sends as fast as its cap on concurrency allows, and a cap above the requests is refused.
 func aiperfArgs(j Job, result string) ([]string, error) {
 	s := j.Spec
 	out := strconv.Itoa(s.OutputTokens)
 	args := []string{"--model", j.Model, "--url", j.URL, "--endpoint-type", "completions", "--streaming", "--tokenizer", j.Tokenizer,
 		"--isl", strconv.Itoa(s.InputTokens), "--isl-stddev", "0", "--osl", out, "--osl-stddev", "0",
 		"--extra-inputs", "ignore_eos:true", "--extra-inputs", "min_tokens:" + out, "--extra-inputs", "temperature:0", "--use-server-token-count",
-		"--request-count", strconv.Itoa(s.Requests)}
+		"--request-count", strconv.Itoa(s.Requests), "--num-dataset-entries", strconv.Itoa(s.Requests)}
 	if s.Rate > 0 {
 		args = append(args, "--request-rate", number64(s.Rate))
 		switch s.Burstiness {
@@ -77,6 +76,9 @@ func parseAiperf(doc document) (*report, *Refusal) {
 		return nil, refusal
 	}
 	r.duration, r.input, r.output = aiperfSums(doc, r.done)
+	if refusal := r.aiperfRates(doc); refusal != nil {
+		return nil, refusal
+	}
 	if second, there := doc.number("time_to_second_token.p50"); there && second < 1e-3 && !(r.output <= float64(r.done)) {
 		r.warn("the second token comes %.3g ms after the first: the server or the client joins events, and time per token and between tokens is not what it says", 1e3*second)
 	}
@@ -132,6 +134,35 @@ func aiperfSums(doc document, done int) (duration, input, output float64) {
 	}
 	return duration, input, output
 }
+
+// aiperfRates holds its rates against the sums: over the span of the requests, or over the longer phase where the file dates it.
+func (r *report) aiperfRates(doc document) *Refusal {
+	if !(r.duration > 0) {
+		return nil // which is refused as such
+	}
+	phase := r.duration
+	from, err1 := time.Parse(aiperfTime, doc.text("start_time"))
+	to, err2 := time.Parse(aiperfTime, doc.text("end_time"))
+	if err1 == nil && err2 == nil {
+		phase = max(phase, to.Sub(from).Seconds())
+	}
+	for _, c := range []struct {
+		name string
+		sum  float64
+	}{{"request_throughput", float64(r.done)}, {"output_token_throughput", r.output}, {"total_token_throughput", r.input + r.output}} {
+		v, ok := doc.number(c.name + ".avg")
+		if ok && math.IsNaN(v) {
+			return refuse("numbers", "%s.avg is no number", c.name)
+		}
+		if least, most := c.sum/phase, c.sum/r.duration; ok && (v < least*(1-sumShare) || v > most*(1+sumShare)) {
+			return refuse("arithmetic", "%s.avg is %.5g, but the file's own sum over its duration is %.5g", c.name, v, most)
+		}
+	}
+	return nil
+}
+
+// aiperfTime is how its files date things, without a zone.
+const aiperfTime = "2006-01-02T15:04:05.999999"
 
 // firstText is the first text in a value of any shape, by a message's key when it has one.
 func firstText(v any) string {

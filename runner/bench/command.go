@@ -37,22 +37,39 @@ func (l Lack) Error() string { return l.Key + ": " + l.Problem }
 // known are the keys of a workload that the command lines are made of, or that need none: the limit of the whole run and the warm-up are the caller's.
 var known = []string{"name", "dataset", "path", "input_tokens", "output_tokens", "requests", "rate", "max_concurrency", "seed", "warmup", "endpoint", "request_limit", "wall_limit", "burstiness", "at_once"}
 
-// Lacks lists what the tool cannot do of a workload; nothing when it can be sent. A key of a workload that no tool is told of is one of it, by its name.
+// untold are parts of a workload that no tool is called with: the key of the spec that holds them, what is done instead, and what is allowed.
+var untold = map[string]Lack{
+	"ramp":           {"arrival", "is called with one rate, and not with a ramp", "rate, which stays the same"},
+	"input_lengths":  {"input_tokens", "is called with one length for all prompts", "a number"},
+	"output_lengths": {"output_tokens", "is called with one length for all answers", "a number"},
+	"extra_body":     {"extra_body", "is called without further fields of the request", "a workload without it, or the built-in load generator"},
+	"headers":        {"headers", "is called without further headers", "a workload without it, or the built-in load generator"},
+}
+
+// Lacks lists what the tool cannot do of a workload; nothing when it can be sent. A key of a workload that no tool is told of is one of it, by its name;
+// where the dataset cannot be sent, its own keys are not listed too.
 func (t Tool) Lacks(s workload.Spec) []Lack {
 	var all []Lack
-	for _, key := range asked(s) {
-		if !slices.Contains(known, key) {
-			all = append(all, Lack{key, t.Title + " is not told of it", "a workload without it, or the built-in load generator"})
-		}
-	}
-	if !slices.Contains(t.datasets, s.Dataset) {
+	sends := slices.Contains(t.datasets, s.Dataset)
+	if !sends {
 		all = append(all, Lack{"dataset", fmt.Sprintf("%s cannot send %s", t.Title, s.Dataset), strings.Join(t.datasets, ", ")})
+	}
+	for _, key := range asked(s) {
+		if slices.Contains(known, key) {
+			continue
+		}
+		if lack, ok := untold[key]; ok {
+			lack.Problem = t.Title + " " + lack.Problem
+			all = append(all, lack)
+		} else if sends {
+			all = append(all, Lack{key, t.Title + " is not told of " + key, "a workload without it, or the built-in load generator"})
+		}
 	}
 	switch fits := s.Rate == 0 || t.gaps(s.Burstiness); {
 	case !fits && s.Burstiness == 0:
-		all = append(all, Lack{"rate", t.Title + " sends at random instants (a Poisson process) and not at a constant rate", "burstiness: 1, or no rate: all at once, up to max_concurrency"})
+		all = append(all, Lack{"rate", t.Title + " sends at random instants (a Poisson process) and not at a constant rate", "arrival: poisson beside the rate; or no rate: all at once, up to max_concurrency"})
 	case !fits:
-		all = append(all, Lack{"burstiness", t.Title + " has no gaps of this kind between arrivals", "1: a Poisson process"})
+		all = append(all, Lack{"arrival", t.Title + " has no gaps of this kind between arrivals", "poisson"})
 	}
 	if s.RequestLimit > 0 && !t.requestLimit {
 		all = append(all, Lack{"request_limit", t.Title + " has no limit on one request", "wall_limit, on the whole run"})

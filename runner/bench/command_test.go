@@ -97,9 +97,12 @@ func TestLacks(t *testing.T) {
 		{"guidellm", "dataset", "guidellm cannot send sharegpt", func(s *workload.Spec) { s.Dataset = workload.ShareGPT }},
 		{"aiperf", "dataset", "aiperf cannot send sharegpt", func(s *workload.Spec) { s.Dataset = workload.ShareGPT }},
 		{"vllm-bench", "dataset", "cannot send another", func(s *workload.Spec) { s.Dataset = "another" }},
-		{"guidellm", "burstiness", "no gaps of this kind", func(s *workload.Spec) { s.Rate, s.Burstiness = 3, 0.5 }},
-		{"vllm-bench", "ramp", "is not told of it", func(s *workload.Spec) { s.Ramp = workload.Ramp{From: 1, To: 2, Over: time.Second} }},
-		{"aiperf", "extra_body", "is not told of it", func(s *workload.Spec) { s.ExtraBody = "{}" }},
+		{"guidellm", "arrival", "no gaps of this kind", func(s *workload.Spec) { s.Rate, s.Burstiness = 3, 0.5 }},
+		{"vllm-bench", "arrival", "not with a ramp", func(s *workload.Spec) { s.Ramp = workload.Ramp{From: 1, To: 2, Over: time.Second} }},
+		{"aiperf", "input_tokens", "one length for all prompts", func(s *workload.Spec) { s.InputLengths.Kind = workload.Uniform }},
+		{"sglang-bench", "dataset", "cannot send conversation", func(s *workload.Spec) { s.Dataset, s.Turns, s.ThinkTime = workload.Conversation, 3, time.Second }},
+		{"vllm-bench", "think_time", "is not told of think_time", func(s *workload.Spec) { s.ThinkTime = time.Second }},
+		{"aiperf", "extra_body", "without further fields", func(s *workload.Spec) { s.ExtraBody = "{}" }},
 		{"vllm-bench", "request_limit", "no limit on one request", func(s *workload.Spec) { s.RequestLimit = time.Second }},
 	} {
 		tool, _ := Find(c.tool)
@@ -120,12 +123,12 @@ func TestLacks(t *testing.T) {
 
 // TestUntold refuses by name what a command line is not made of, so that a key that a workload gains is never left out in silence.
 func TestUntold(t *testing.T) {
-	full := workload.Spec{Name: "n", Dataset: "d", Path: "p", InputTokens: 1, OutputTokens: 1, Requests: 1, Rate: 1, MaxConcurrency: 1, Seed: 1, Warmup: 1, Endpoint: "e", RequestLimit: 1, WallLimit: 1}
+	full := workload.Spec{Name: "n", Dataset: workload.Random, Path: "p", InputTokens: 1, OutputTokens: 1, Requests: 1, Rate: 1, MaxConcurrency: 1, Seed: 1, Warmup: 1, Endpoint: "e", RequestLimit: 1, WallLimit: 1}
 	before := known
 	defer func() { known = before }()
 	known = without(known, "rate")
 	for _, tool := range Tools() {
-		if lacks := tool.Lacks(full); lacks[0].Key != "rate" || !strings.Contains(lacks[0].Problem, "not told of it") {
+		if lacks := tool.Lacks(full); lacks[0].Key != "rate" || !strings.Contains(lacks[0].Problem, "not told of rate") {
 			t.Errorf("%s: %+v", tool.Name, lacks)
 		}
 	}

@@ -40,6 +40,8 @@ var recorded = []struct {
 	{"aiperf", "ok.json", Asked{32, 0, 0.99}, "", "", map[string]float64{"p99_ttft_sent": 0.32712200784, "mean_tpot": 0.018512649362}},
 	{"aiperf", "some_fail.json", Asked{20, 16, 0.99}, "low_success", "19 of 20", nil},
 	{"aiperf", "some_fail.json", Asked{20, 16, 0.9}, "", "", nil},
+	{"aiperf", "rate.json", Asked{16, 125, 0.99}, "", "16 requests", map[string]float64{"request_throughput": 16 / 4.507159808, "output_token_throughput": 2000 / 4.507159808}},
+	{"sglang-bench", "poisson.jsonl", Asked{64, 64, 0.99}, "", "2.0 waves", map[string]float64{"output_token_throughput": 2151.406420178234, "output_tokens": 4096}},
 	{"aiperf", "joined_chunks.json", Asked{80, 0, 0.99}, "", "the second token comes 0.00793 ms after the first", map[string]float64{"p99_latency_sent": 6.68654093}},
 }
 
@@ -113,6 +115,7 @@ func TestMutations(t *testing.T) {
 		{"guidellm", "concurrent8.json", `"benchmarks": [`, `"benchmarks": [{}, `, "schema"},
 		{"aiperf", "ok.json", `"request_latency": {"unit": "ms"`, `"request_latency": {"unit": "fortnights"`, "schema"},
 		{"aiperf", "ok.json", `"request_latency": {"unit": "ms"`, `"request_latency": {"unit": "us"`, "order"},
+		{"aiperf", "ok.json", `"request_throughput": {"unit": "requests/sec", "avg": 4.8`, `"request_throughput": {"unit": "requests/sec", "avg": 2.8`, "arithmetic"},
 	} {
 		tool, _ := Find(c.tool)
 		text, err := os.ReadFile(filepath.Join("testdata", c.tool, c.file))

@@ -165,6 +165,17 @@ func quoteCommand(word string) string {
 	return quote(word)
 }
 
+// ShellLine writes a command so that a POSIX shell runs exactly these words.
+func ShellLine(argv []string) string {
+	words := make([]string, len(argv))
+	for i, word := range argv {
+		if words[i] = quote(word); i == 0 {
+			words[i] = quoteCommand(word)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
 // oneLine keeps a comment a comment, whatever stands in a study's name.
 func oneLine(s string) string {
 	return strings.Map(func(r rune) rune {
