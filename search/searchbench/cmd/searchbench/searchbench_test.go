@@ -65,6 +65,9 @@ func TestRunGoesOnWhereItWasCutOff(t *testing.T) {
 	if table := run(t, "table", "-json", asJSON, whole); !strings.Contains(table, "| random | 1 |") {
 		t.Errorf("the table lacks random:\n%s", table)
 	}
+	if table := run(t, "table", "-at", "5", whole); !strings.Contains(table, "| @5 | confirmed |") {
+		t.Errorf("not a table of five trials:\n%s", table)
+	}
 	var standings []standing
 	if text, err = os.ReadFile(asJSON); err != nil {
 		t.Fatal(err)

@@ -20,6 +20,7 @@ func tableCommand(args []string, out, progress io.Writer) error {
 	surfaces := f.String("surfaces", "", "only these surfaces: six, all, or families")
 	seeds := f.String("seeds", "", "only these seeds")
 	noise := f.String("noise", "", "only these noises")
+	at := f.Int("at", 0, "as it stood after so many trials; 0: at the end")
 	same := f.Bool("same", false, "only runs that every method has")
 	asJSON := f.String("json", "", "file to write to, as JSON: a row for each method and count of trials")
 	if err := f.Parse(args); err != nil {
@@ -41,6 +42,11 @@ func tableCommand(args []string, out, progress io.Writer) error {
 	}
 	if *same {
 		rows = shared(rows)
+	}
+	for i, r := range rows {
+		if *at > 0 && *at < len(r.Trials) {
+			rows[i].Trials = r.Trials[:*at]
+		}
 	}
 	if err := searchbench.WriteTable(out, rows); err != nil {
 		return err
