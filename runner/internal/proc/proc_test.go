@@ -36,6 +36,10 @@ func play(part string, args []string) {
 		fmt.Print("no end of line")
 		code, _ := strconv.Atoi(args[0])
 		os.Exit(code)
+	case "talk": // as much as a pipe holds at once
+		for range 120 {
+			fmt.Println(strings.Repeat("w", 499))
+		}
 	case "wait":
 		report()
 		forever()
@@ -153,6 +157,25 @@ func TestOutputAndExitStatus(t *testing.T) {
 		if got, want := p.Log().Lines(), []string{"to stdout", "to stderr", "no end of line"}; !slices.Equal(got, want) {
 			t.Errorf("lines %q, want %q", got, want)
 		}
+	}
+}
+
+// A busy machine reads slowly: what an engine said before it ended is read to the end.
+func TestLastWordsAreReadHoweverSlowly(t *testing.T) {
+	log, err := NewLog(filepath.Join(t.TempDir(), "engine.log"), nil, func(string) { time.Sleep(5 * time.Millisecond) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := Start(Spec{Argv: []string{self(), "play", "talk"}, Marker: "test-" + t.Name(), Log: log, Env: []string{"HOME=/"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-p.Done()
+	if err := p.Stop(time.Second); err != nil {
+		t.Error(err)
+	}
+	if n := len(log.Lines()); n != 120 {
+		t.Errorf("%d lines of 120 were read", n)
 	}
 }
 

@@ -16,7 +16,8 @@ const (
 	killing    = 10 * time.Second       // how long SIGKILL may take; a process that hangs in a driver never obeys
 	firstLook  = time.Millisecond       // between two looks at the process table; doubled up to
 	widestLook = 20 * time.Millisecond  // this
-	outputEnd  = 200 * time.Millisecond // for the last output to arrive after everything has ended
+	outputEnd  = 10 * time.Second       // for the last output to be read after everything has ended: a busy machine must not lose an engine's last words
+	cutOff     = 200 * time.Millisecond // the same where a survivor holds the pipe
 )
 
 // SurvivorsError says which processes live on although they were killed.
@@ -30,16 +31,18 @@ func (e *SurvivorsError) Error() string {
 // finds nothing. It returns a *SurvivorsError when that takes too long. It may be called at any time and more than once.
 func (p *Proc) Stop(grace time.Duration) error {
 	p.stop.Do(func() {
+		patience := cutOff
 		err := p.end(grace)
 		if err == nil {
 			<-p.done // it has left the process table; how it ended is known in a moment
+			patience = outputEnd
 		}
 		if p.guard != nil {
 			p.guard.dismiss()
 		}
 		select {
 		case <-p.read:
-		case <-time.After(outputEnd): // a survivor holds the pipe
+		case <-time.After(patience): // somebody holds the pipe
 		}
 		err = errors.Join(err, p.output.Close())
 		<-p.read
