@@ -37,18 +37,18 @@ func (b *belief) logKeep(c cell) float64 {
 // margin is what an improvement has to be at least, as a logarithm: less than a fifth of a percent is none.
 const margin = 0.002
 
-// score is the acquisition: log EI + log P(run) + Σ log P(bound kept), less what caution takes. While no measured point is likely to keep the bounds it is the
-// probabilities alone.
+// score is the acquisition: what is expected, less what caution takes.
 func (b *belief) score(c cell) float64 {
 	f := b.forecast(c)
-	if math.IsInf(b.target, -1) {
-		return f.logRun + f.logKeep
-	}
 	return b.expected(f) - b.caution(f.logRun)
 }
 
-// expected is the logarithm of the expected improvement over the target with the probabilities that the point runs and keeps the bounds.
+// expected is log EI + log P(run) + Σ log P(bound kept). While no measured point is likely to keep the bounds there is no target, and it is the probabilities
+// alone.
 func (b *belief) expected(f forecast) float64 {
+	if b.aimless() {
+		return f.logRun + f.logKeep
+	}
 	return logEI(f.mean, f.variance+1e-6, b.target+margin) + f.logRun + f.logKeep
 }
 
@@ -60,9 +60,12 @@ const (
 	weighed  = 3   // how many times the logarithm of a lower P(run) counts besides
 )
 
+// aimless tells whether there is no target.
+func (b *belief) aimless() bool { return math.IsInf(b.target, -1) }
+
 // caution is what the acquisition loses for a point that may well not run.
 func (b *belief) caution(logRun float64) float64 {
-	if len(b.seen) < cautious {
+	if len(b.seen) < cautious || b.aimless() {
 		return 0
 	}
 	return weighed * math.Max(0, math.Log(doubtful)-logRun)
@@ -71,11 +74,7 @@ func (b *belief) caution(logRun float64) float64 {
 // gain is the expected improvement of a point over the leader, as a share of its value, with the probabilities that it runs and keeps the bounds: those alone while
 // no measured point is likely to keep the bounds.
 func (b *belief) gain(c cell) float64 {
-	f := b.forecast(c)
-	if math.IsInf(b.target, -1) {
-		return math.Expm1(math.Exp(f.logRun + f.logKeep))
-	}
-	return math.Expm1(math.Min(math.Exp(b.expected(f)), 10))
+	return math.Expm1(math.Min(math.Exp(b.expected(b.forecast(c))), 10))
 }
 
 // logEI is the logarithm of the expected improvement over a target of a normal variable (Jones et al., Efficient Global Optimization, 1998), in a form that does
