@@ -70,10 +70,7 @@ func runBenchCommand(w *world, name, address string, o benchCommandOptions) erro
 		return err
 	}
 	job := bench.Job{Spec: options.Spec, Path: datasetPath(o.workload, options.Spec.Path), URL: url, Model: o.model, Tokenizer: o.tokenizer, Folder: o.folder, Seed: o.seed}
-	lacks := []lackView{}
-	for _, l := range tool.Lacks(job.Spec) {
-		lacks = append(lacks, lackView(l))
-	}
+	lacks := tool.Lacks(job.Spec)
 	var argv []string
 	if len(lacks) == 0 {
 		if argv, err = tool.Command(job); err != nil {
@@ -82,14 +79,22 @@ func runBenchCommand(w *world, name, address string, o benchCommandOptions) erro
 		argv = tool.Replace(argv, o.program)
 	}
 	if o.json {
-		err = printJSON(w.out, map[string]any{"tool": tool.Name, "argv": argv, "result": tool.Result(job), "lacks": lacks})
+		err = printJSON(w.out, map[string]any{"tool": tool.Name, "argv": argv, "result": tool.Result(job), "lacks": viewLacks(lacks)})
 	} else if len(lacks) == 0 {
 		_, err = io.WriteString(w.out, deploy.ShellLine(argv)+"\n")
 	}
 	if err != nil || len(lacks) == 0 {
 		return err
 	}
-	return trying(&exitError{code: exitFailed, err: tool.Lacks(job.Spec)[0]}, "%s", lacks[0].Allowed)
+	return trying(&exitError{code: exitFailed, err: lacks[0]}, "%s", lacks[0].Allowed)
+}
+
+func viewLacks(lacks []bench.Lack) []lackView {
+	views := []lackView{}
+	for _, l := range lacks {
+		views = append(views, lackView(l))
+	}
+	return views
 }
 
 // datasetPath is where a workload's file lies: it is seen from the file that holds the workload.

@@ -88,23 +88,32 @@ func (p planner) source(engine, checkpoint string) string {
 	return ""
 }
 
-// corrected is the problem as it is after a history: what cannot fit, and how much room there is, by what was measured so far.
-func (a *assembly) corrected(p tuner.Problem, h tuner.History) tuner.Problem {
-	if !a.planner.on() {
-		return p
+// correct is a problem with what cannot fit, and how much room there is, as this planner knows it.
+func (p planner) correct(of tuner.Problem) tuner.Problem {
+	if p.on() {
+		of.Space = of.Space.Substitute(p.rules())
+		of.Capacity = p.capacity(of.Space)
 	}
-	now := a.planner.after(a.launches(h))
-	p.Space = p.Space.Substitute(now.rules())
-	p.Capacity = now.capacity(p.Space)
-	return p
+	return of
+}
+
+// plannerAfter is the planner that knows what was measured in a history.
+func (a *assembly) plannerAfter(h tuner.History) planner {
+	if !a.planner.on() {
+		return a.planner
+	}
+	return a.planner.after(a.launches(h))
+}
+
+// corrected is the problem as it is after a history.
+func (a *assembly) corrected(p tuner.Problem, h tuner.History) tuner.Problem {
+	return a.plannerAfter(h).correct(p)
 }
 
 // learn makes the study's own planner and problem those after a history.
 func (a *assembly) learn(h tuner.History) {
-	if a.planner.on() {
-		a.planner = a.planner.after(a.launches(h))
-		a.problem = a.corrected(a.problem, h)
-	}
+	a.planner = a.plannerAfter(h)
+	a.problem = a.planner.correct(a.problem)
 }
 
 // calibrated asks a sampler and a ranker with the planner corrected by the history: the earlier points' room is computed with the same planner as that

@@ -92,10 +92,10 @@ type excluded struct {
 const censusLimit = 20_000
 
 func runCheck(ctx context.Context, w *world, path string, o checkOptions) error {
-	if isStudy(path) {
+	spec, err := readSpec(path, "")
+	if errors.Is(err, errStudy) {
 		return w.checkStudy(ctx, path, o)
 	}
-	spec, err := readSpec(path, "")
 	if err == nil {
 		var a *assembly
 		if a, err = w.assembleNew(ctx, spec, w.newInputs(spec, path)); err == nil {

@@ -18,14 +18,17 @@ import (
 // samplerOfBefore is that of a study whose file does not say which one it began with: there was no other default then.
 const samplerOfBefore = "tpe"
 
+// errStudy says of a file that was given for a spec what it is.
+var errStudy = errors.New("is a study file, not a spec")
+
 // readSpec reads and parses a spec file. sampler is that of a spec which names none; empty for this version's default.
 func readSpec(path, sampler string) (*studyfile.Spec, error) {
 	text, err := readRegular(path)
 	if err != nil {
 		return nil, trying(usage("reading the spec: %w", err), "autotune init writes a spec to start from")
 	}
-	if bytes.HasPrefix(text, []byte("SQLite format 3\x00")) {
-		return nil, trying(usage("reading the spec: %s is a study file, not a spec", path), "autotune status %s, or autotune resume %s", path, path)
+	if bytes.HasPrefix(text, []byte("SQLite format 3\x00")) { // a database names itself at its beginning
+		return nil, trying(usage("reading the spec: %s %w", path, errStudy), "autotune status %s, or autotune resume %s", path, path)
 	}
 	spec, err := parseSpec(path, text, sampler)
 	if err != nil {
@@ -54,12 +57,6 @@ func readRegular(path string) (text []byte, err error) {
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	return io.ReadAll(io.LimitReader(f, specRead))
-}
-
-// isStudy tells whether a file is a study file, not a spec: SQLite's format names itself at the beginning.
-func isStudy(path string) bool {
-	text, err := readRegular(path)
-	return err == nil && bytes.HasPrefix(text, []byte("SQLite format 3\x00"))
 }
 
 // parseSpec reads a spec against the names of the catalogs.

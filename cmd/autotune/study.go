@@ -65,7 +65,7 @@ func reassemble(study tuner.Study) (*assembly, error) {
 }
 
 func (o *opened) ranking() []tuner.Ranked {
-	return search.RankerOf(o.spec.Sampler).Rank(o.corrected(o.problem, o.history), o.history)
+	return calibrated{ranker: search.RankerOf(o.spec.Sampler), assembly: o.assembly}.Rank(o.problem, o.history)
 }
 
 // verdict is how a study ended, as it is stored.

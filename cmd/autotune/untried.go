@@ -18,12 +18,13 @@ func (o *opened) untried() []string {
 		return nil
 	}
 	var said []string
-	p, taken := o.corrected(o.problem, o.history), o.history.Taken()
+	now, taken := o.plannerAfter(o.history), o.history.Taken()
+	p := now.correct(o.problem)
 	for i, r := range p.Recipes {
 		if taken(r.Key()) {
 			continue
 		}
-		if why := o.against(p, r); why != "" {
+		if why := o.against(now, p, r); why != "" {
 			name := fmt.Sprintf("recipe %d", i+1)
 			if i < len(p.RecipeWhy) {
 				name = p.RecipeWhy[i]
@@ -35,9 +36,9 @@ func (o *opened) untried() []string {
 }
 
 // against is what speaks against a point; empty where nothing does.
-func (o *opened) against(p tuner.Problem, q space.Point) string {
+func (o *opened) against(now planner, p tuner.Problem, q space.Point) string {
 	if rule, broken := p.Space.Broken(q); broken {
-		return o.planner.after(o.launches(o.history)).because(rule, p.Space, q)
+		return now.because(rule, p.Space, q)
 	}
 	if n, hopeless := search.OutOfMemory(p, o.history, q); hopeless {
 		return fmt.Sprintf("it asks for no less memory than trial %d, which ran out of it", n)
