@@ -22,17 +22,11 @@ func Shell(e Export) string {
 	}
 	lines := assignments(env, secrets)
 	for i, words := range byFlag(e.Argv) {
-		for j, w := range words {
-			words[j] = quote(w)
-		}
 		if i == 0 {
-			words[0] = quoteCommand(e.Argv[0])
+			lines = append(lines, ShellLine(words))
+		} else {
+			lines = append(lines, "  "+quoteAll(words))
 		}
-		indent := ""
-		if i > 0 {
-			indent = "  "
-		}
-		lines = append(lines, indent+strings.Join(words, " "))
 	}
 	b.WriteString(strings.Join(lines, " \\\n"))
 	return b.String() + "\n"
@@ -167,13 +161,18 @@ func quoteCommand(word string) string {
 
 // ShellLine writes a command so that a POSIX shell runs exactly these words.
 func ShellLine(argv []string) string {
-	words := make([]string, len(argv))
-	for i, word := range argv {
-		if words[i] = quote(word); i == 0 {
-			words[i] = quoteCommand(word)
-		}
+	if len(argv) == 0 {
+		return ""
 	}
-	return strings.Join(words, " ")
+	return strings.TrimSpace(quoteCommand(argv[0]) + " " + quoteAll(argv[1:]))
+}
+
+func quoteAll(words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = quote(w)
+	}
+	return strings.Join(quoted, " ")
 }
 
 // oneLine keeps a comment a comment, whatever stands in a study's name.
