@@ -16,24 +16,25 @@ var signaturesJSON []byte
 
 // signature is what a kind of line in an engine's log means.
 type signature struct {
-	ID       string        `json:"id"`
-	Engine   string        `json:"engine"` // vllm, sglang, host, bench, any: whose words they are
-	Phases   []tuner.Phase `json:"phases"` // one: always there; several: the log says which
-	Class    string        `json:"class"`  // a tuner.Reason, or signal, rewrite, wrapper
-	Priority int           `json:"priority"`
-	Echo     bool          `json:"echo"`  // said by ranks that survive the one that failed
-	Fatal    bool          `json:"fatal"` // nobody serves on after it
-	Retry    bool          `json:"retry"`
-	RetryEnv []string      `json:"retry_env"`
-	Pattern  string        `json:"pattern"`
-	Unless   string        `json:"unless"`   // a line that also matches this says something harmless
-	Frame    string        `json:"frame"`    // the line means this only below a traceback with such a frame
-	NoFrame  string        `json:"no_frame"` // and not below one with such a frame
-	Hint     string        `json:"hint"`
-	Details  []detail      `json:"details"`
-	Moves    []Move        `json:"moves"`
-	Samples  []string      `json:"samples"`
-	Fault    Fault         `json:"fault"` // whose it is, where the class does not say it
+	ID         string        `json:"id"`
+	Engine     string        `json:"engine"` // vllm, sglang, host, bench, any: whose words they are
+	Phases     []tuner.Phase `json:"phases"` // one: always there; several: the log says which
+	Class      string        `json:"class"`  // a tuner.Reason, or signal, rewrite, wrapper
+	Priority   int           `json:"priority"`
+	Echo       bool          `json:"echo"`  // said by ranks that survive the one that failed
+	Fatal      bool          `json:"fatal"` // nobody serves on after it
+	Retry      bool          `json:"retry"`
+	RetryEnv   []string      `json:"retry_env"`
+	Pattern    string        `json:"pattern"`
+	Unless     string        `json:"unless"`      // a line that also matches this says something harmless
+	Frame      string        `json:"frame"`       // the line means this only below a traceback with such a frame
+	NoFrame    string        `json:"no_frame"`    // and not below one with such a frame
+	AfterReady bool          `json:"after_ready"` // it may come after the line that says that all has started, as when a port is bound
+	Hint       string        `json:"hint"`
+	Details    []detail      `json:"details"`
+	Moves      []Move        `json:"moves"`
+	Samples    []string      `json:"samples"`
+	Fault      Fault         `json:"fault"` // whose it is, where the class does not say it
 
 	pattern, unless, frame, noFrame *regexp.Regexp
 	order                           int
@@ -59,13 +60,12 @@ func (s *signature) cause() bool {
 	return true
 }
 
-// beforeReady tells whether it is only said before a server is ready: of the command line, or of what the user asked for. Ports are bound after
-// the line that says that all has started.
+// beforeReady tells whether it is only said before a server is ready: of the command line, or of what the user asked for.
 func (s *signature) beforeReady() bool {
 	if len(s.Phases) == 1 && s.Phases[0] == tuner.PhaseFlags {
 		return true
 	}
-	return s.ID != "port_forbidden" && s.Class == string(tuner.ReasonUser) && !slices.Contains(s.Phases, tuner.PhaseServe) && !slices.Contains(s.Phases, tuner.PhaseBench)
+	return !s.AfterReady && s.Class == string(tuner.ReasonUser) && !slices.Contains(s.Phases, tuner.PhaseServe) && !slices.Contains(s.Phases, tuner.PhaseBench)
 }
 
 func (s *signature) matches(text string) bool {
