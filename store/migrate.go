@@ -68,6 +68,9 @@ func newest() int {
 	return len(steps)
 }
 
+// anotherPath is what to try where a file is none of a study.
+const anotherPath = "the file that autotune run has made; a new study takes a path where nothing lies: autotune run SPEC --study NEW.db"
+
 // identify returns the version of a study file's schema, or says what the file is instead. It only reads.
 func identify(ctx context.Context, q queries, path string, size int64) (version int, err error) {
 	wrong := func(problem, try string) error { return &FileError{Path: path, Problem: problem, Try: try} }
@@ -81,12 +84,12 @@ func identify(ctx context.Context, q queries, path string, size int64) (version 
 	}
 	switch {
 	case size == 0:
-		return 0, wrong("is an empty file, not a study file", "the file that autotune run has made; a new study takes a path where nothing lies: autotune run SPEC --study NEW.db")
+		return 0, wrong("is an empty file, not a study file", anotherPath)
 	case tables["autotune_study"]:
 	case tables["studies"] && tables["trials"]:
-		return 0, wrong("is a database of Optuna without a study of autotune", "the file that autotune run has made; a new study takes a path where nothing lies: autotune run SPEC --study NEW.db")
+		return 0, wrong("is a database of Optuna without a study of autotune", anotherPath)
 	default:
-		return 0, wrong("is a database of another program, not a study file", "the file that autotune run has made; a new study takes a path where nothing lies: autotune run SPEC --study NEW.db")
+		return 0, wrong("is a database of another program, not a study file", anotherPath)
 	}
 	err = q.QueryRowContext(ctx, "SELECT schema_version FROM autotune_study").Scan(&version)
 	if err == sql.ErrNoRows {

@@ -13,6 +13,9 @@ import (
 // ErrEngineChanged says that the engine is another version than the one that the study has measured so far.
 var ErrEngineChanged = errors.New("the engine's version has changed")
 
+// ErrEnginePinned says that the engine is another release than the spec asks for.
+var ErrEnginePinned = errors.New("the engine is not the release that the spec is for")
+
 // SignatureUnkillable is the signature of a trial whose processes outlive SIGKILL.
 const SignatureUnkillable = "unkillable"
 
@@ -85,9 +88,6 @@ func (s *sitting) interrupted(t Trial) Trial {
 	}
 	return GiveUp(t)
 }
-
-// ErrEnginePinned says that the engine is another release than the spec asks for.
-var ErrEnginePinned = errors.New("the engine is not the release that the spec is for")
 
 // GiveUp ends a trial that was interrupted too often: whatever it does to the machine, it is not asked again.
 func GiveUp(t Trial) Trial {
