@@ -15,6 +15,7 @@ type belief struct {
 	problem   tuner.Problem
 	history   tuner.History
 	refused   func(space.Point) bool
+	axes      []gaussian.Dim // of the models
 	seen      []sight
 	objective *gaussian.Regression   // of log(value), signed so that more is better; nil when nothing was measured
 	bounds    []*gaussian.Regression // of log(metric/limit), signed so that 0 and below is kept
@@ -49,7 +50,8 @@ func (s gp) believe(p tuner.Problem, h tuner.History) (*belief, error) {
 		b.hungry[i] = p.Hungry[q.Name]
 	}
 	b.sort()
-	if err := b.regress(b.withCapacity(b.grid())); err != nil {
+	b.axes = gaussian.Measured(b.withCapacity(b.grid()))
+	if err := b.regress(); err != nil {
 		return nil, err
 	}
 	b.rank()
@@ -73,7 +75,7 @@ func (b *belief) sort() {
 
 // regress fits the objective and every bound, and conditions them on the running trials as if these had come out as expected: so that a
 // batch spreads.
-func (b *belief) regress(dims []gaussian.Dim) error {
+func (b *belief) regress() error {
 	goal := b.problem.Goal
 	values := make([][]gaussian.Observation, 1+len(goal.SubjectTo))
 	like := bestWhole(goal, b.history)
@@ -101,7 +103,7 @@ func (b *belief) regress(dims []gaussian.Dim) error {
 		if len(data) == 0 {
 			continue // a bound that no trial tells of
 		}
-		g, err := gaussian.Regress(dims, data)
+		g, err := gaussian.Regress(b.axes, data)
 		if err == nil {
 			g, err = b.pretend(g, data)
 		}

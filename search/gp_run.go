@@ -2,6 +2,7 @@ package search
 
 import (
 	"math"
+	"slices"
 
 	"autotune/search/gaussian"
 	"autotune/tuner"
@@ -41,10 +42,9 @@ const (
 // classify learns each kind of failure from the trials that ran and those that failed so: one that failed otherwise says nothing of it.
 func (b *belief) classify() {
 	b.rules = b.learnRules()
-	dims := b.withCapacity(b.grid())
 	for kind := range refused {
 		k := failureKind{prior: func(cell) float64 { return logitPrior }}
-		own := append([]gaussian.Dim(nil), dims...)
+		own := slices.Clone(b.axes)
 		if kind == tooMuch {
 			k.prior = b.logitMemory
 		}

@@ -24,7 +24,7 @@ type Classifier struct {
 	trend  trend
 	slope  []float64 // ∇ log p(y|f) at the mode
 	root   []float64 // √W, W the negative Hessian
-	lower  mat.TriDense
+	factor factor    // of I + √W K √W
 }
 
 // The hyper-parameters that a classifier chooses from, by evidence: one weight for all dimensions (or weights as the labels have them), and the variance of the logit.
@@ -160,18 +160,17 @@ func (c *Classifier) fit(cov *mat.SymDense, labels []Label) bool {
 	c.slope, c.root = make([]float64, n), make([]float64, n)
 	inner := mat.NewSymDense(n, nil)
 	objective := logLikelihood(labels, f)
-	var chol mat.Cholesky
 	for range newtonSteps {
 		c.differentiate(labels, f)
 		c.setB(inner, cov)
-		if !chol.Factorize(inner) {
+		if !c.factor.of(inner) {
 			return false
 		}
 		// b = W f + ∇; a = b - √W B⁻¹ √W K b; f = K a
 		for i := range n {
 			b.SetVec(i, c.root[i]*c.root[i]*f[i]+c.slope[i])
 		}
-		c.newton(cov, &chol, b, step)
+		c.newton(cov, b, step)
 		floats.Sub(step, a)
 		gained := c.advance(cov, labels, a, step, f, objective)
 		objective += gained
@@ -181,11 +180,11 @@ func (c *Classifier) fit(cov *mat.SymDense, labels []Label) bool {
 	}
 	c.differentiate(labels, f)
 	c.setB(inner, cov)
-	if math.IsNaN(objective) || !chol.Factorize(inner) {
+	if math.IsNaN(objective) || !c.factor.of(inner) {
 		return false
 	}
-	chol.LTo(&c.lower)
-	c.Evidence = objective - chol.LogDet()/2
+	c.factor.keepLower()
+	c.Evidence = objective - c.factor.logDet()/2
 	return true
 }
 
@@ -205,19 +204,20 @@ func (c *Classifier) advance(cov *mat.SymDense, labels []Label, a, step, f []flo
 }
 
 // newton computes a = b - √W B⁻¹ √W K b.
-func (c *Classifier) newton(cov *mat.SymDense, chol *mat.Cholesky, b *mat.VecDense, a []float64) {
+func (c *Classifier) newton(cov *mat.SymDense, b *mat.VecDense, a []float64) {
 	n := len(a)
-	kb, solved := make([]float64, n), mat.NewVecDense(n, nil)
+	kb := make([]float64, n)
 	multiply(cov, b.RawVector().Data, kb)
 	for i := range n {
 		kb[i] *= c.root[i]
 	}
-	if err := chol.SolveVecTo(solved, mat.NewVecDense(n, kb)); err != nil && !finite(solved.RawVector().Data) {
+	c.factor.solve(kb)
+	if !finite(kb) {
 		copy(a, b.RawVector().Data) // ill-conditioned beyond use: a step without curvature
 		return
 	}
 	for i := range n {
-		a[i] = b.AtVec(i) - c.root[i]*solved.AtVec(i)
+		a[i] = b.AtVec(i) - c.root[i]*kb[i]
 	}
 }
 
@@ -277,7 +277,7 @@ func (c *Classifier) Predictor() func(point []int, prior float64) float64 {
 				mean += k * c.slope[i]
 				row[i] = k * c.root[i]
 			}
-			solveLower(&c.lower, row)
+			c.factor.solveLower(row)
 			variance -= floats.Dot(row, row)
 		}
 		return sigmoid(mean / math.Sqrt(1+math.Pi*math.Max(variance, 0)/8))

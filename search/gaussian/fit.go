@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
 	"gonum.org/v1/gonum/stat"
@@ -44,6 +45,7 @@ type fitter struct {
 	lengths []int // dimensions that have a length, in the order of theta's tail
 	tables  []*table
 	cov     *mat.SymDense
+	factor  factor
 	product []float64 // n×n, row before column: the kernel's product alone, as the last evaluation left it
 	// By dimension and pair of levels, the sum over all pairs of points with these levels of the cost's derivative by the kernel: times the product, and plain.
 	buckets, plain [][]float64
@@ -159,23 +161,17 @@ func (f *fitter) cost(theta, gradient []float64) float64 {
 		t.fill(k.Weight[d], k.Length[d])
 	}
 	f.fillCovariance(k)
-	var chol mat.Cholesky
-	if !factorise(&chol, f.cov, diagonal(f.data, noise)) {
+	if !factorise(&f.factor, f.cov, diagonal(f.data, noise)) {
 		return farAway
 	}
-	var alpha mat.VecDense
-	if err := chol.SolveVecTo(&alpha, mat.NewVecDense(len(f.y), f.y)); err != nil && !finite(alpha.RawVector().Data) {
+	alpha := slices.Clone(f.y)
+	f.factor.solve(alpha)
+	cost += floats.Dot(f.y, alpha)/2 + f.factor.logDet()/2
+	inverse := f.factor.inverse()
+	if !finite(alpha) || !finite(inverse) {
 		return farAway
 	}
-	var inverse mat.SymDense
-	if err := chol.InverseTo(&inverse); err != nil && !finite(inverse.RawSymmetric().Data) {
-		return farAway
-	}
-	for i, y := range f.y {
-		cost += y * alpha.AtVec(i) / 2
-	}
-	cost += chol.LogDet() / 2
-	f.addGradient(gradient, k, noise, alpha.RawVector().Data, inverse.RawSymmetric().Data)
+	f.addGradient(gradient, k, noise, alpha, inverse)
 	return cost
 }
 
@@ -227,7 +223,7 @@ func (f *fitter) addGradient(gradient []float64, k Kernel, noise float64, alpha,
 	}
 	for d, t := range f.tables {
 		for pair, w := range f.buckets[d] {
-			u, e := k.Additive*f.plain[d][pair], &t.at[t.gap[pair]]
+			u, e := k.Additive*f.plain[d][pair], &t.at[t.of[pair]]
 			gradient[atAdditive] -= u * e.term.value
 			gradient[atWeights+d] -= w*e.factor.byWeight + u*e.term.byWeight
 		}
@@ -235,7 +231,7 @@ func (f *fitter) addGradient(gradient []float64, k Kernel, noise float64, alpha,
 	for i, d := range f.lengths {
 		t := f.tables[d]
 		for pair, w := range f.buckets[d] {
-			e := &t.at[t.gap[pair]]
+			e := &t.at[t.of[pair]]
 			gradient[f.atLengths()+i] -= w*e.factor.byLength + k.Additive*f.plain[d][pair]*e.term.byLength
 		}
 	}

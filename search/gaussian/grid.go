@@ -1,6 +1,9 @@
 package gaussian
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Dim is one dimension of a grid: a finite number of levels.
 type Dim struct {
@@ -11,6 +14,17 @@ type Dim struct {
 	Weight Prior
 	// Trend is the standard deviation of a linear effect over the whole range on a classifier's logit; 0: none.
 	Trend float64
+
+	gaps *gaps // nil: not measured yet
+}
+
+// Measured are the dimensions with the distances of their levels, so that several models over them need not measure each by itself.
+func Measured(dims []Dim) []Dim {
+	out := slices.Clone(dims)
+	for i := range out {
+		out[i].gaps = newGaps(out[i])
+	}
+	return out
 }
 
 // ordered tells whether any two levels have a distance.

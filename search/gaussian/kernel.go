@@ -20,11 +20,16 @@ type Kernel struct {
 // table holds, for each pair of one dimension's levels, its factor of the product and its term of the sum. Both hang on the distance alone, and so do their
 // derivatives, which are kept by distance.
 type table struct {
-	levels       int
+	*gaps
 	factor, term []float64 // by pair: (1 + aκ)/(1 + a), and qκ
-	gap          []int32   // by pair: which of the distances
-	gaps         []float64 // the different distances; the first stands for that of different words
 	at           []entry   // by distance
+}
+
+// gaps are the distances between a dimension's levels.
+type gaps struct {
+	levels int
+	of     []int32   // by pair: which of the distances
+	sizes  []float64 // the different distances; the first stands for that of different words
 }
 
 // entry is what a table has for a distance.
@@ -34,8 +39,16 @@ type entry struct{ factor, term part }
 type part struct{ value, byWeight, byLength float64 }
 
 func newTable(d Dim) *table {
-	n := d.Levels * d.Levels
-	t := &table{levels: d.Levels, factor: make([]float64, n), term: make([]float64, n), gap: make([]int32, n), gaps: []float64{math.Inf(1)}}
+	g := d.gaps
+	if g == nil {
+		g = newGaps(d)
+	}
+	n := g.levels * g.levels
+	return &table{gaps: g, factor: make([]float64, n), term: make([]float64, n), at: make([]entry, len(g.sizes))}
+}
+
+func newGaps(d Dim) *gaps {
+	g := &gaps{levels: d.Levels, of: make([]int32, d.Levels*d.Levels), sizes: []float64{math.Inf(1)}}
 	known := map[float64]int32{}
 	for i := range d.Levels {
 		for j := range i + 1 {
@@ -45,20 +58,19 @@ func newTable(d Dim) *table {
 			}
 			k, seen := known[r]
 			if !seen {
-				k = int32(len(t.gaps))
-				known[r], t.gaps = k, append(t.gaps, r)
+				k = int32(len(g.sizes))
+				known[r], g.sizes = k, append(g.sizes, r)
 			}
-			t.gap[i*d.Levels+j], t.gap[j*d.Levels+i] = k, k
+			g.of[i*d.Levels+j], g.of[j*d.Levels+i] = k, k
 		}
 	}
-	t.at = make([]entry, len(t.gaps))
-	return t
+	return g
 }
 
 // fill computes the table for a weight and a length.
 func (t *table) fill(a, length float64) {
 	q := a / (1 + a)
-	for k, r := range t.gaps {
+	for k, r := range t.sizes {
 		kappa, slope := 0.0, 0.0
 		if k > 0 {
 			kappa, slope = matern(r / length)
@@ -68,7 +80,7 @@ func (t *table) fill(a, length float64) {
 			term:   part{q * kappa, q * (1 - q) * kappa, q * slope},
 		}
 	}
-	for i, k := range t.gap {
+	for i, k := range t.of {
 		t.factor[i], t.term[i] = t.at[k].factor.value, t.at[k].term.value
 	}
 }

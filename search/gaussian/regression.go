@@ -26,8 +26,7 @@ type Regression struct {
 	x      design
 	mean   float64
 	tables []*table
-	chol   mat.Cholesky
-	lower  mat.TriDense
+	factor factor
 	alpha  []float64 // K⁻¹ (y - mean)
 }
 
@@ -60,15 +59,15 @@ func condition(dims []Dim, data []Observation, k Kernel, noise float64) (*Regres
 	y := centred(data, &g.mean)
 	cov := mat.NewSymDense(g.x.n, nil)
 	g.x.fillCovariance(cov, g.tables, k.Scale, k.Additive)
-	if !factorise(&g.chol, cov, diagonal(data, noise)) {
+	if !factorise(&g.factor, cov, diagonal(data, noise)) {
 		return nil, ErrSingular
 	}
-	g.chol.LTo(&g.lower)
-	var alpha mat.VecDense
-	if err := g.chol.SolveVecTo(&alpha, mat.NewVecDense(len(y), y)); err != nil && !finite(alpha.RawVector().Data) {
+	g.factor.keepLower()
+	g.factor.solve(y)
+	if !finite(y) {
 		return nil, ErrSingular
 	}
-	g.alpha = alpha.RawVector().Data
+	g.alpha = y
 	return g, nil
 }
 
@@ -87,18 +86,9 @@ func (g *Regression) Predictor() func(point []int) (mean, variance float64) {
 func (g *Regression) predict(point []int, row []float64) (mean, variance float64) {
 	g.x.covariance(g.tables, g.Kernel.Scale, g.Kernel.Additive, point, row)
 	mean = g.mean + floats.Dot(row, g.alpha)
-	solveLower(&g.lower, row)
+	g.factor.solveLower(row)
 	variance = g.Kernel.variance() - floats.Dot(row, row)
 	return mean, math.Max(variance, 0)
-}
-
-// solveLower solves L v = b in place of b.
-func solveLower(l *mat.TriDense, b []float64) {
-	raw := l.RawTriangular()
-	for i := range b {
-		row := raw.Data[i*raw.Stride : i*raw.Stride+i+1]
-		b[i] = (b[i] - floats.Dot(row[:i], b[:i])) / row[i]
-	}
 }
 
 // fillCovariance sets the kernel between every two points of the design.
@@ -114,7 +104,7 @@ func (x design) fillCovariance(cov *mat.SymDense, tables []*table, scale, additi
 }
 
 // factorise adds the diagonal to cov and factorises it, with ten times the jitter again while that fails.
-func factorise(chol *mat.Cholesky, cov *mat.SymDense, diagonal []float64) bool {
+func factorise(f *factor, cov *mat.SymDense, diagonal []float64) bool {
 	for i, v := range diagonal {
 		cov.SetSym(i, i, cov.At(i, i)+v)
 	}
@@ -122,7 +112,7 @@ func factorise(chol *mat.Cholesky, cov *mat.SymDense, diagonal []float64) bool {
 		for i := range diagonal {
 			cov.SetSym(i, i, cov.At(i, i)+extra)
 		}
-		if chol.Factorize(cov) {
+		if f.of(cov) {
 			return true
 		}
 	}
