@@ -37,19 +37,22 @@ func (b *belief) logKeep(c cell) float64 {
 // margin is what an improvement has to be at least, as a logarithm: less than a fifth of a percent is none.
 const margin = 0.002
 
-// score is the acquisition: what is expected, less what caution takes.
-func (b *belief) score(c cell) float64 {
-	f := b.forecast(c)
-	return b.expected(f) - b.caution(f.logRun)
+// The acquisition is log EI + log P(run) + Σ log P(bound kept), less what caution takes. While no measured point is likely to keep the bounds there is no target, and
+// it is the probabilities alone.
+
+// highest is what the score of a cell can be at most: that of one which runs and keeps its bounds for certain.
+func (b *belief) highest(c cell) float64 {
+	if b.aimless() {
+		return 0
+	}
+	mean, variance := b.value(c)
+	return logEI(mean, variance+1e-6, b.target+margin)
 }
 
-// expected is log EI + log P(run) + Σ log P(bound kept). While no measured point is likely to keep the bounds there is no target, and it is the probabilities
-// alone.
-func (b *belief) expected(f forecast) float64 {
-	if b.aimless() {
-		return f.logRun + f.logKeep
-	}
-	return logEI(f.mean, f.variance+1e-6, b.target+margin) + f.logRun + f.logKeep
+// score is the acquisition at a cell of which the highest is known.
+func (b *belief) score(highest float64, c cell) float64 {
+	logRun := b.logRun(c)
+	return highest + logRun + b.logKeep(c) - b.caution(logRun)
 }
 
 // A failure early in a study teaches much; late it costs a trial. And of the points that were asked then because little spoke for them but a high gain, fewer
@@ -74,7 +77,7 @@ func (b *belief) caution(logRun float64) float64 {
 // gain is the expected improvement of a point over the leader, as a share of its value, with the probabilities that it runs and keeps the bounds: those alone while
 // no measured point is likely to keep the bounds.
 func (b *belief) gain(c cell) float64 {
-	return math.Expm1(math.Min(math.Exp(b.expected(b.forecast(c))), 10))
+	return math.Expm1(math.Min(math.Exp(b.highest(c)+b.logRun(c)+b.logKeep(c)), 10))
 }
 
 // logEI is the logarithm of the expected improvement over a target of a normal variable (Jones et al., Efficient Global Optimization, 1998), in a form that does

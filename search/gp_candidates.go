@@ -26,11 +26,27 @@ type scored struct {
 
 // best is the candidate with the highest acquisition that may be asked.
 func (b *belief) best(r *rand.Rand) (cell, bool) {
-	all := b.rate(b.candidates(r), b.score)
-	for _, start := range all[:min(climbers, len(all))] {
-		all = append(all, b.climb(start)...)
+	q := &queue{bounded: b.rate(b.candidates(r), b.highest), score: b.score}
+	var starts []scored
+	for len(starts) < climbers {
+		s, ok := q.next()
+		if !ok {
+			break
+		}
+		starts = append(starts, s)
 	}
-	return b.first(all)
+	q.exact = append(slices.Clone(starts), q.exact...)
+	for _, s := range starts {
+		for _, on := range b.climb(s) {
+			q.add(on)
+		}
+	}
+	for s, ok := q.next(); ok; s, ok = q.next() {
+		if b.allowed(s.cell) {
+			return s.cell, true
+		}
+	}
+	return nil, false
 }
 
 // candidates are neighbours and changes of the leaders, and random points.
@@ -73,7 +89,11 @@ func (b *belief) climb(from scored) []scored {
 	for range climbSteps {
 		next := from
 		for _, c := range b.neighbours(from.cell) {
-			if s := b.score(c); s > next.score && b.allowed(c) {
+			highest := b.highest(c)
+			if highest <= next.score {
+				continue
+			}
+			if s := b.score(highest, c); s > next.score && b.allowed(c) {
 				next = scored{c, s}
 			}
 		}
