@@ -17,12 +17,12 @@ type belief struct {
 	refused   func(space.Point) bool
 	axes      []gaussian.Dim // of the models
 	seen      []sight
-	objective *gaussian.Regression   // of log(value), signed so that more is better; nil when nothing was measured
-	bounds    []*gaussian.Regression // of log(metric/limit), signed so that 0 and below is kept
-	kinds     []failureKind          // of lack of memory
-	rules     *rules                 // by which others fail
-	hungry    []float64              // by parameter
-	oom       []sight                // trials that ran out of memory
+	objective *gaussian.Mixture   // of log(value), signed so that more is better; nil when nothing was measured
+	bounds    []*gaussian.Mixture // of log(metric/limit), signed so that 0 and below is kept
+	kinds     []failureKind       // of lack of memory
+	rules     *rules              // by which others fail
+	hungry    []float64           // by parameter
+	oom       []sight             // trials that ran out of memory
 
 	capacities map[string]capacity // by cell, as they were needed
 
@@ -103,7 +103,7 @@ func (b *belief) regress() error {
 		if len(data) == 0 {
 			continue // a bound that no trial tells of
 		}
-		g, err := gaussian.Regress(b.axes, data)
+		g, err := gaussian.Mix(b.axes, data)
 		if err == nil {
 			g, err = b.pretend(g, data)
 		}
@@ -148,7 +148,7 @@ func (b *belief) baseline(engine string) (v float64, ok bool) {
 }
 
 // pretend adds the running trials at their posterior means.
-func (b *belief) pretend(g *gaussian.Regression, data []gaussian.Observation) (*gaussian.Regression, error) {
+func (b *belief) pretend(g *gaussian.Mixture, data []gaussian.Observation) (*gaussian.Mixture, error) {
 	all := data
 	for _, s := range b.seen {
 		if s.trial.Outcome.Kind == tuner.Running || s.trial.Outcome.Kind == tuner.Interrupted {

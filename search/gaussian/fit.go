@@ -80,8 +80,11 @@ func newFitter(dims []Dim, data []Observation) *fitter {
 	return f
 }
 
-// best runs the optimiser from the priors' means. What it ends with is used also when it has not converged.
-func (f *fitter) best() (Kernel, float64) {
+// best are the likeliest hyper-parameters.
+func (f *fitter) best() (Kernel, float64) { return f.unpack(f.mode()) }
+
+// mode runs the optimiser from the priors' means. What it ends with is used also when it has not converged.
+func (f *fitter) mode() []float64 {
 	theta := make([]float64, len(f.priors))
 	for i, p := range f.priors {
 		theta[i] = p.Mean
@@ -104,9 +107,9 @@ func (f *fitter) best() (Kernel, float64) {
 	settings := optimize.Settings{MajorIterations: fitIterations, GradientThreshold: 1e-3, Converger: &optimize.FunctionConverge{Absolute: 1e-4, Iterations: 3}}
 	// An error is a line search that found nothing better: the result is still the best point seen.
 	if result, _ := optimize.Minimize(problem, theta, &settings, &optimize.LBFGS{}); result != nil && finite(result.X) && f.cost(result.X, gradient) <= f.cost(theta, gradient) {
-		theta = result.X
+		return slices.Clone(result.X)
 	}
-	return f.unpack(theta)
+	return theta
 }
 
 func equal(a, b []float64) bool {
