@@ -129,9 +129,6 @@ func (b *belief) proposal(c cell, kind tuner.ProposalKind, why string) tuner.Pro
 		return p
 	}
 	mean, variance := b.value(c)
-	if b.problem.Goal.Direction == tuner.Minimize {
-		mean = -mean
-	}
-	p.Predicted = map[string]tuner.Prediction{b.problem.Goal.Metric: {Mean: math.Exp(mean), SD: math.Sqrt(variance + b.objective.Noise)}}
+	p.Predicted = map[string]tuner.Prediction{b.problem.Goal.Metric: {Mean: valueOf(b.problem.Goal, mean), SD: math.Sqrt(variance + b.objective.Noise)}}
 	return p
 }

@@ -148,10 +148,7 @@ func (w *woods) proposal(c cell) tuner.Proposal {
 		return p
 	}
 	mean, variance := w.value.predict(c)
-	if w.goal.Direction == tuner.Minimize {
-		mean = -mean
-	}
-	p.Predicted = map[string]tuner.Prediction{w.goal.Metric: {Mean: math.Exp(mean), SD: math.Sqrt(variance + varianceLeast)}}
+	p.Predicted = map[string]tuner.Prediction{w.goal.Metric: {Mean: valueOf(w.goal, mean), SD: math.Sqrt(variance + varianceLeast)}}
 	if math.IsInf(w.target, -1) {
 		return p
 	}
