@@ -136,5 +136,9 @@ func (b *belief) proposal(c cell, kind tuner.ProposalKind, why string) tuner.Pro
 	}
 	mean, variance := b.value(c)
 	p.Predicted = map[string]tuner.Prediction{b.problem.Goal.Metric: {Mean: valueOf(b.problem.Goal, mean), SD: math.Sqrt(variance + b.objective.Noise)}}
+	for i, bound := range b.broken {
+		mean, variance := bound(c)
+		foresee(p.Predicted, b.bounded[i], mean, variance+b.bounds[i].Noise)
+	}
 	return p
 }

@@ -18,6 +18,7 @@ type belief struct {
 	seen      []sight
 	objective *gaussian.Regression   // of log(value), signed so that more is better; nil when nothing was measured
 	bounds    []*gaussian.Regression // of log(metric/limit), signed so that 0 and below is kept
+	bounded   []tuner.Bound          // what each of them is of
 	kinds     []failureKind          // of lack of memory
 	rules     *rules                 // by which others fail
 	hungry    []float64              // by parameter
@@ -111,7 +112,8 @@ func (b *belief) regress(dims []gaussian.Dim) error {
 		if i == 0 {
 			b.objective, b.value = g, b.overWorked(g.Predictor())
 		} else {
-			b.bounds, b.broken = append(b.bounds, g), append(b.broken, b.overWorked(g.Predictor()))
+			b.bounds, b.bounded = append(b.bounds, g), append(b.bounded, goal.SubjectTo[i-1])
+			b.broken = append(b.broken, b.overWorked(g.Predictor()))
 		}
 	}
 	return nil
