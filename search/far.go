@@ -72,13 +72,13 @@ func structuralNames(s *space.Space) []string {
 	return names
 }
 
-// remoteness is high for a point far from all that were tried, whose structural values were seldom tried.
+// remoteness is high for a point far from all that were tried, whose structural values were seldom tried: a screen of gp (see screenNear), without its P(run).
 func remoteness(p space.Point, tried []space.Point, dims []*dimension, structural []string) float64 {
 	near := float64(len(dims))
 	for _, o := range tried {
 		near = math.Min(near, distance(dims, p, o))
 	}
-	score := math.Log(0.1 + near)
+	score := math.Log(screenNear + near)
 	for _, name := range structural {
 		v, ok := p.Get(name)
 		if !ok {
@@ -90,7 +90,7 @@ func remoteness(p space.Point, tried []space.Point, dims []*dimension, structura
 				same++
 			}
 		}
-		score -= 0.7 * math.Log(1+float64(same))
+		score -= screenSeldom * math.Log(1+float64(same))
 	}
 	return score
 }

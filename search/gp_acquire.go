@@ -25,6 +25,8 @@ func (b *belief) forecast(c cell) forecast {
 	return f
 }
 
+// logKeep is the sum over the bounds of log Φ(-μ/√v), the probability that a violation's logarithm is 0 or less (Gardner et al., Bayesian Optimization with
+// Inequality Constraints, ICML 2014).
 func (b *belief) logKeep(c cell) float64 {
 	sum := 0.0
 	for _, bound := range b.broken {
@@ -37,8 +39,9 @@ func (b *belief) logKeep(c cell) float64 {
 // margin is what an improvement has to be at least, as a logarithm: less than a fifth of a percent is none.
 const margin = 0.002
 
-// The acquisition is log EI + log P(run) + Σ log P(bound kept), less what caution takes. While no measured point is likely to keep the bounds there is no target, and
-// it is the probabilities alone.
+// The acquisition is log EI + log P(run) + Σ log P(bound kept), the expected improvement over points that may not count (Gardner et al., as above; Gelbart, Snoek and
+// Adams, Bayesian Optimization with Unknown Constraints, UAI 2014), less what caution takes. 1e-6 of variance keeps what is known for certain from having none. While
+// no measured point is likely to keep the bounds there is no target, and it is the probabilities alone.
 
 // highest is what the score of a cell can be at most: that of one which runs and keeps its bounds for certain.
 func (b *belief) highest(c cell) float64 {
@@ -81,7 +84,8 @@ func (b *belief) gain(c cell) float64 {
 }
 
 // logEI is the logarithm of the expected improvement over a target of a normal variable (Jones et al., Efficient Global Optimization, 1998), in a form that does
-// not underflow (Ament et al., Unexpected Improvements to Expected Improvement, NeurIPS 2023, section 4.1): below z = -6 by the first terms of its asymptotic series.
+// not underflow (Ament et al., Unexpected Improvements to Expected Improvement, NeurIPS 2023, section 4.1): below z = -6 by the first terms of its asymptotic series,
+// which are 1 % off there and nearer below.
 func logEI(mean, variance, target float64) float64 {
 	sd := math.Sqrt(variance)
 	z := (mean - target) / sd
@@ -91,7 +95,8 @@ func logEI(mean, variance, target float64) float64 {
 	return -z*z/2 - math.Log(2*math.Pi)/2 - 2*math.Log(-z) + math.Log1p(-3/(z*z)) + math.Log(sd)
 }
 
-// logCDF is log Φ(z), by its asymptotic series far down.
+// logCDF is log Φ(z), far down by its asymptotic series (Abramowitz and Stegun, Handbook of Mathematical Functions, 26.2.12), of which the first terms are a
+// quarter of a percent off at z = -6, and nearer below.
 func logCDF(z float64) float64 {
 	if z > -6 {
 		return math.Log(distuv.UnitNormal.CDF(z))
@@ -123,6 +128,7 @@ func (b *belief) rank() {
 	})
 }
 
+// worth is the mean, less twice what a probability to keep the bounds lacks to a half: that of a point that certainly breaks one falls by 1, a factor of e.
 func (s sight) worth() float64 { return s.mean + 2*math.Min(0, s.keeps-0.5) }
 
 // proposal of a cell, with what the models expect of it.
@@ -132,9 +138,10 @@ func (b *belief) proposal(c cell, kind tuner.ProposalKind, why string) tuner.Pro
 		return p
 	}
 	mean, variance := b.value(c)
-	if b.problem.Goal.Direction == tuner.Minimize {
-		mean = -mean
+	p.Predicted = map[string]tuner.Prediction{b.problem.Goal.Metric: {Mean: valueOf(b.problem.Goal, mean), SD: math.Sqrt(variance + b.objective.Noise)}}
+	for i, bound := range b.broken {
+		mean, variance := bound(c)
+		foresee(p.Predicted, b.bounded[i], mean, variance+b.bounds[i].Noise)
 	}
-	p.Predicted = map[string]tuner.Prediction{b.problem.Goal.Metric: {Mean: math.Exp(mean), SD: math.Sqrt(variance + b.objective.Noise)}}
 	return p
 }

@@ -19,6 +19,7 @@ type belief struct {
 	seen      []sight
 	objective *gaussian.Mixture   // of log(value), signed so that more is better; nil when nothing was measured
 	bounds    []*gaussian.Mixture // of log(metric/limit), signed so that 0 and below is kept
+	bounded   []tuner.Bound       // what each of them is of
 	kinds     []failureKind       // of lack of memory
 	rules     *rules              // by which others fail
 	hungry    []float64           // by parameter
@@ -113,7 +114,8 @@ func (b *belief) regress() error {
 		if i == 0 {
 			b.objective, b.value = g, b.overWorked(g.Predictor())
 		} else {
-			b.bounds, b.broken = append(b.bounds, g), append(b.broken, b.overWorked(g.Predictor()))
+			b.bounds, b.bounded = append(b.bounds, g), append(b.bounded, goal.SubjectTo[i-1])
+			b.broken = append(b.broken, b.overWorked(g.Predictor()))
 		}
 	}
 	return nil
@@ -163,7 +165,8 @@ func (b *belief) pretend(g *gaussian.Mixture, data []gaussian.Observation) (*gau
 }
 
 // noiseOfShare is the variance of a measurement's error, as a multiple of that of a whole one: a benchmark that was cut short at a share of its
-// workload says less.
+// workload says less. Were nothing but the number of requests to count it were 1/share; what is expected of the rest errs too (see expect), and what is left out
+// counts three times. Twice the noise whatever the share was no better on the search benchmark.
 func noiseOfShare(share float64) float64 {
 	if share <= 0 || share >= 1 {
 		return 1

@@ -13,6 +13,24 @@ import (
 // fewRuns is how often a structural value has to have run before it is known.
 const fewRuns = 6
 
+// What exploring looks at is an upper confidence bound (Srinivas et al., Gaussian Process Optimization in the Bandit Setting, ICML 2010): the mean and so many
+// standard deviations. One parameter of the leader is looked at for what may be in it, and the probabilities to run and to keep bounds count by their roots: a
+// trial that may fail also tells. A structure is looked at beside many other changes, of which the luckiest would win by a wide bound.
+const (
+	oneSure       = 2.5
+	structureSure = 1.5
+	shakes        = 60 // changes of one to four parameters of each start with a structure, beside all of one
+)
+
+// How a screen is chosen: by P(run), squared since a failure tells nothing of the objective; by the distance to the nearest trial, in parameters, of which
+// screenNear is so little that it makes no difference; and against structural values that ran often, nearly in proportion to how often.
+const (
+	screenChanges = 4 // parameters of a baseline that are changed
+	screenRun     = 2.0
+	screenNear    = 0.1
+	screenSeldom  = 0.7
+)
+
 // hope is how many standard deviations above its mean a structure has to lie to be as good as the leader, at most: one that is hopeless by more is not
 // tried for the sake of knowing it.
 const hope = 2.5
@@ -37,7 +55,7 @@ func (b *belief) exploreOne() (cell, string, bool) {
 	leader := b.settle(slices.Clone(b.ranked[0].cell))
 	c, ok := b.first(b.rate(b.neighbours(leader), func(c cell) float64 {
 		f := b.forecast(c)
-		return f.mean + 2.5*math.Sqrt(f.variance) + 0.5*(f.logRun+f.logKeep)
+		return f.mean + oneSure*math.Sqrt(f.variance) + (f.logRun+f.logKeep)/2
 	}))
 	if !ok {
 		return nil, "", false
@@ -71,14 +89,14 @@ func (b *belief) exploreStructure(r *rand.Rand) (cell, string, bool) {
 	for _, base := range bases {
 		start := b.with(base, i, level)
 		cells = append(append(cells, start), b.neighbours(start)...)
-		for range 60 {
+		for range shakes {
 			cells = append(cells, b.shake(start, 1+r.IntN(4), r))
 		}
 	}
 	cells = slices.DeleteFunc(cells, func(c cell) bool { return c[i] != level || !b.active(c)[i] })
 	c, found := b.first(b.rate(cells, func(c cell) float64 {
 		f := b.forecast(c)
-		return f.mean + 1.5*math.Sqrt(f.variance) + f.logRun + f.logKeep
+		return f.mean + structureSure*math.Sqrt(f.variance) + f.logRun + f.logKeep
 	}))
 	if found {
 		f := b.forecast(c)
@@ -134,21 +152,21 @@ func (b *belief) screen(turn int, r *rand.Rand) (cell, bool) {
 	base := b.settle(b.cell(bases[turn%len(bases)]))
 	var cells []cell
 	for range screenDraws {
-		cells = append(cells, b.shake(base, 4, r))
+		cells = append(cells, b.shake(base, screenChanges, r))
 	}
 	return b.first(b.rate(cells, func(c cell) float64 {
 		near := float64(len(b.dims))
 		for _, s := range b.seen {
 			near = math.Min(near, b.distance(c, s.cell))
 		}
-		score := 2*b.logRun(c) + math.Log(0.1+near)
+		score := screenRun*b.logRun(c) + math.Log(screenNear+near)
 		if hasEngine && c[engine] != base[engine] {
 			score--
 		}
 		active := b.active(c)
 		for i := range counts {
 			if counts[i] != nil && active[i] {
-				score -= 0.7 * counts[i][c[i]]
+				score -= screenSeldom * counts[i][c[i]]
 			}
 		}
 		return score

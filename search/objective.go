@@ -49,3 +49,12 @@ func bestWhole(g tuner.Goal, h tuner.History) *tuner.Measurement {
 	}
 	return best
 }
+
+// valueOf is the objective of which logObjective makes a number, at most the largest that there is: a prediction is written to the study's file, which has no
+// infinities.
+func valueOf(g tuner.Goal, log float64) float64 {
+	if g.Direction == tuner.Minimize {
+		log = -log
+	}
+	return math.Min(math.Exp(log), math.MaxFloat64)
+}

@@ -10,7 +10,8 @@ import (
 const stranger = -1
 
 // mixture is a Parzen estimate over one or several dimensions: a kernel for each observation, each a product of
-// distributions over atoms, and a uniform component.
+// distributions over atoms, and a uniform component. It is the estimator of Bergstra et al. (see tpe), section 4, over whole points instead of one
+// parameter at a time, as Optuna's multivariate sampler has it (Falkner, Klein and Hutter, BOHB, ICML 2018, section 3.1).
 type mixture struct {
 	dims    []*dimension
 	kernels [][][]float64 // by component, dimension and atom; the last component is the uniform one
@@ -69,7 +70,8 @@ func (d *dimension) kernels(observed []int) [][]float64 {
 }
 
 // kernel is the distribution around one observation: for a number the mass of a normal distribution in each cell, for
-// a word the word alone. Beside words, extra is added to the count of every class, so that none is ever impossible.
+// a word the word alone. Beside words, extra is added to the count of every class, so that none is ever impossible: all n kernels together add n/(n+1) counts
+// to each, about the one that Bergstra et al. give every choice.
 func (d *dimension) kernel(observed int, width, extra float64, prior []float64) []float64 {
 	kernel := make([]float64, len(d.atoms))
 	if at := d.atoms[observed]; at.word {
@@ -100,7 +102,8 @@ func (d *dimension) kernel(observed int, width, extra float64, prior []float64) 
 func phi(x float64) float64 { return 0.5 * math.Erfc(-x/math.Sqrt2) }
 
 // widths gives each number's kernel the larger gap to its neighbours (other observations and the middle of the range),
-// at least 1/min(100, n+2).
+// at least 1/min(100, n+2). The gap is that of Bergstra et al., section 4.2, who clip it "to remain in a reasonable range"; the floor is the one of
+// hyperopt's and Optuna's programs, by which kernels narrow as observations come.
 func (d *dimension) widths(observed []int) []float64 {
 	places := []float64{0.5}
 	for _, o := range observed {

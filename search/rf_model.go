@@ -14,12 +14,13 @@ import (
 // woods is what a history says of a problem, as forests.
 type woods struct {
 	*lattice
-	goal   tuner.Goal
-	value  *forest  // of log(value), signed so that more is better; nil when nothing was measured
-	run    *forest  // of 1 for what ran and 0 for what did not; nil when nothing has ended
-	bounds []forest // of log(metric/limit), signed so that 0 and below is kept
-	target float64  // what an improvement is counted from; -Inf while no measured point is likely to keep the bounds
-	ranked []seen   // the measured points, the best first
+	goal    tuner.Goal
+	value   *forest       // of log(value), signed so that more is better; nil when nothing was measured
+	run     *forest       // of 1 for what ran and 0 for what did not; nil when nothing has ended
+	bounds  []forest      // of log(metric/limit), signed so that 0 and below is kept
+	bounded []tuner.Bound // what each of them is of
+	target  float64       // what an improvement is counted from; -Inf while no measured point is likely to keep the bounds
+	ranked  []seen        // the measured points, the best first
 }
 
 // seen is a measured trial and what the forests make of it.
@@ -83,11 +84,11 @@ func (s rf) grow(p tuner.Problem, h tuner.History, r *rand.Rand) *woods {
 	if len(values.points) > 0 {
 		f := s.value.grow(features, values, r)
 		w.value = &f
-		for _, b := range bounds {
+		for i, b := range bounds {
 			if len(b.points) == 0 {
 				continue
 			}
-			w.bounds = append(w.bounds, s.value.grow(features, b, r))
+			w.bounds, w.bounded = append(w.bounds, s.value.grow(features, b, r)), append(w.bounded, p.Goal.SubjectTo[i])
 		}
 	}
 	w.rank()
@@ -148,10 +149,11 @@ func (w *woods) proposal(c cell) tuner.Proposal {
 		return p
 	}
 	mean, variance := w.value.predict(c)
-	if w.goal.Direction == tuner.Minimize {
-		mean = -mean
+	p.Predicted = map[string]tuner.Prediction{w.goal.Metric: {Mean: valueOf(w.goal, mean), SD: math.Sqrt(variance + varianceLeast)}}
+	for i, f := range w.bounds {
+		mean, variance := f.predict(c)
+		foresee(p.Predicted, w.bounded[i], mean, variance+varianceLeast)
 	}
-	p.Predicted = map[string]tuner.Prediction{w.goal.Metric: {Mean: math.Exp(mean), SD: math.Sqrt(variance + varianceLeast)}}
 	if math.IsInf(w.target, -1) {
 		return p
 	}

@@ -92,8 +92,49 @@ func bear(t *testing.T, s tuner.Sampler, surface searchtest.Surface, end func(in
 		if err != nil || keys[point.Key()] || !surface.Problem.Space.Keeps(point) {
 			t.Fatalf("trial %d is no new point that keeps the rules: %s, %v", n, proposal.Point.Key(), err)
 		}
+		finite(t, proposal)
 		keys[point.Key()] = true
 		h = append(h, tuner.Trial{Number: n, Point: point, Outcome: end(n, surface.Truth(point), r)})
+	}
+}
+
+// finite checks what a proposal says in numbers: they are written to a file that has neither infinities nor what is no number.
+func finite(t *testing.T, p tuner.Proposal) {
+	t.Helper()
+	numbers := []float64{p.Gain, p.PRun}
+	for _, predicted := range p.Predicted {
+		numbers = append(numbers, predicted.Mean, predicted.SD)
+	}
+	for _, v := range numbers {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			t.Errorf("%s says %v", p.Why, numbers)
+		}
+	}
+}
+
+// TestThreeHundredOfAnyKind asks after three hundred trials that failed, were all alike, or of which one was far from the rest.
+func TestThreeHundredOfAnyKind(t *testing.T) {
+	searchtest.NotShort(t)
+	for _, name := range search.Names() {
+		surface := searchtest.Surface{Problem: published(t)}
+		if search.Accepts(name, surface.Problem) != nil {
+			surface = searchtest.Numbers()
+		}
+		for _, what := range []string{"all failed", "one runs", "all alike", "a giant"} {
+			t.Run(name+"/"+what, func(t *testing.T) {
+				t.Parallel()
+				r := rand.New(rand.NewPCG(1, 2))
+				var h tuner.History
+				for n := range 300 {
+					h = append(h, tuner.Trial{Number: n, Point: surface.Problem.Space.Random(r), Outcome: histories[what](n, value(1+r.Float64()), r)})
+				}
+				proposal, err := sampler(t, name).Suggest(surface.Problem, h, tuner.Ask{Number: 301, Seed: 3})
+				if err != nil || h.Taken()(proposal.Point.Key()) {
+					t.Fatalf("%v: %s", err, proposal.Point.Key())
+				}
+				finite(t, proposal)
+			})
+		}
 	}
 }
 

@@ -23,3 +23,17 @@ func violations(g tuner.Goal, t tuner.Trial) []float64 {
 	}
 	return all
 }
+
+// foresee adds to predictions what a model of a bound's violation expects of the metric itself. A limit of 0 has no logarithm, and a success rate is 1 or nearly
+// so, of which a log-normal distribution says nothing: these are left out.
+func foresee(predicted map[string]tuner.Prediction, b tuner.Bound, mean, variance float64) {
+	if b.Limit <= 0 || b.Metric == "success_rate" {
+		return
+	}
+	if b.Op == ">=" {
+		mean = -mean
+	}
+	if _, known := predicted[b.Name()]; !known {
+		predicted[b.Name()] = tuner.Prediction{Mean: math.Min(b.Limit*math.Exp(mean), math.MaxFloat64), SD: math.Sqrt(variance)}
+	}
+}

@@ -4,6 +4,9 @@ import (
 	"math"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"autotune/search/searchtest"
 	"autotune/tuner"
 	"autotune/tuner/metric"
@@ -50,5 +53,43 @@ func TestCutShortInTheFirstTarget(t *testing.T) {
 	breaks, _ := b.broken[0](b.cell(bad.Point))
 	if holds >= breaks || breaks <= 0 {
 		t.Errorf("violations of %v where the bound holds and %v where it broke", holds, breaks)
+	}
+}
+
+// TestForesee by hand: a violation of ln 2 is twice the limit of what is to be small, and half of that of what is to be large.
+func TestForesee(t *testing.T) {
+	got := map[string]tuner.Prediction{"x": {Mean: 7}}
+	for _, b := range []tuner.Bound{
+		{Metric: "p95_ttft", Op: "<=", Limit: 2}, {Workload: "chat", Metric: "output_token_throughput", Op: ">=", Limit: 100},
+		{Metric: "failed_requests", Op: "<=", Limit: 0}, {Metric: "success_rate", Op: ">=", Limit: 0.99}, {Metric: "x", Op: "<=", Limit: 1},
+	} {
+		foresee(got, b, math.Ln2, 0.09)
+	}
+	want := map[string]tuner.Prediction{"x": {Mean: 7}, "p95_ttft": {Mean: 4, SD: 0.3}, "chat.output_token_throughput": {Mean: 50, SD: 0.3}}
+	if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-12)); diff != "" {
+		t.Errorf("predictions (-want +got):\n%s", diff)
+	}
+}
+
+// TestBoundsAreForeseen: what gp and rf propose says what the bounded metric will be, too, and mostly holds.
+func TestBoundsAreForeseen(t *testing.T) {
+	surface := searchtest.Bounded()
+	bound := surface.Problem.Goal.SubjectTo[0]
+	for name, s := range map[string]tuner.Sampler{"gp": newGP(), "rf": newRF()} {
+		predicted, near := 0, 0
+		for _, trial := range searchtest.Study(t, s, surface, 2, 40) {
+			p, ok := trial.Proposal.Predicted[bound.Name()]
+			v, measured := surface.Problem.Goal.Metered(trial.Outcome.Measured, bound.Name())
+			if !ok || !measured {
+				continue
+			}
+			predicted++
+			if math.Abs(math.Log(v/p.Mean)) <= 3*p.SD {
+				near++
+			}
+		}
+		if predicted < 15 || float64(near) < 0.7*float64(predicted) {
+			t.Errorf("%s: %d of %d predictions of %s hold", name, near, predicted, bound.Name())
+		}
 	}
 }

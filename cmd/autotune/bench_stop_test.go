@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"autotune/search"
+	"autotune/search/searchbench"
 	"autotune/space"
 	"autotune/tuner"
 	"autotune/tuner/metric"
@@ -93,20 +94,12 @@ func TestBenchStopStudies(t *testing.T) {
 // reportShare prints a share with its interval and its bar.
 func reportShare(t *testing.T, what string, n, of int) {
 	t.Helper()
-	lo, hi := wilson(n, of)
+	lo, hi := searchbench.Wilson(n, of)
 	share := float64(n) / float64(max(1, of))
 	fmt.Printf("%s: %d of %d, %.2f %% (95 %%: %.2f to %.2f; bar: %.0f %%)\n", what, n, of, 100*share, 100*lo, 100*hi, 100*stopBar)
 	if share > stopBar || of == 0 {
 		t.Error("the bar is broken")
 	}
-}
-
-// wilson is the score interval of a share, at 95 % (Wilson 1927).
-func wilson(n, of int) (lo, hi float64) {
-	const z = 1.96
-	p, m := float64(n)/float64(of), float64(of)
-	middle, half := p+z*z/(2*m), z*math.Sqrt(p*(1-p)/m+z*z/(4*m*m))
-	return math.Max(0, (middle-half)/(1+z*z/m)), (middle + half) / (1 + z*z/m)
 }
 
 // hairCount is what became of the configurations of one workload.

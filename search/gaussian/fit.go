@@ -59,6 +59,7 @@ func newFitter(dims []Dim, data []Observation) *fitter {
 	if len(f.y) > 1 {
 		sd = stat.StdDev(f.y, nil)
 	}
+	// The prior of s² and of v has the variance of the data at its middle, 0.1² where they vary less, and a factor of two to either side within one standard deviation.
 	spread := Prior{2 * math.Log(math.Max(sd, 0.1)), 0.7}
 	f.priors = append(f.priors, spread, Noises, spread)
 	for _, d := range dims {

@@ -22,10 +22,14 @@ type reference struct {
 		Mean, Variance []float64
 		Likelihood     float64
 	}
-	Classification struct {
-		Weight, Scale, Evidence float64
-		Probability             []float64
-	}
+	Classification classified
+	Trend          []float64
+	WithTrend      classified
+}
+
+type classified struct {
+	Weight, Scale, Evidence float64
+	Probability             []float64
 }
 
 func (r reference) kernel() Kernel {
@@ -137,20 +141,29 @@ func TestFitIsAMaximum(t *testing.T) {
 	}
 }
 
+// TestClassificationAgreesWithTheReference compares without linear effects and with some.
 func TestClassificationAgreesWithTheReference(t *testing.T) {
 	ref, dims, _ := load(t)
 	var labels []Label
 	for i, p := range ref.X {
 		labels = append(labels, Label{Point: p, Ran: ref.Ran[i] == 1, Prior: ref.Prior[i]})
 	}
-	c := Classify(dims, labels)
-	near(t, "chosen weight", c.Kernel.Weight[0], ref.Classification.Weight, 0)
-	near(t, "chosen scale", c.Kernel.Scale, ref.Classification.Scale, 0)
-	near(t, "log evidence", c.Evidence, ref.Classification.Evidence, 1e-5)
-	probability := c.Predictor()
-	for i, p := range ref.Ask {
-		near(t, "probability", probability(p, 1), ref.Classification.Probability[i], 1e-5)
+	check := func(dims []Dim, want classified) {
+		t.Helper()
+		c := Classify(dims, labels)
+		near(t, "chosen weight", c.Kernel.Weight[0], want.Weight, 0)
+		near(t, "chosen scale", c.Kernel.Scale, want.Scale, 0)
+		near(t, "log evidence", c.Evidence, want.Evidence, 1e-5)
+		probability := c.Predictor()
+		for i, p := range ref.Ask {
+			near(t, "probability", probability(p, 1), want.Probability[i], 1e-5)
+		}
 	}
+	check(dims, ref.Classification)
+	for i, size := range ref.Trend {
+		dims[i].Trend = size
+	}
+	check(dims, ref.WithTrend)
 }
 
 func TestNothingSeenIsThePrior(t *testing.T) {

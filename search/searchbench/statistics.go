@@ -1,6 +1,7 @@
 package searchbench
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 )
@@ -15,6 +16,19 @@ func average(x []float64) float64 {
 		sum += v
 	}
 	return sum / float64(len(x))
+}
+
+// Wilson is the score interval, at 95 %, of a share that was seen n times of so many: from 0 to 1, and all of that of none. (E. B. Wilson, Probable
+// Inference, the Law of Succession, and Statistical Inference, Journal of the American Statistical Association 22, 1927.) Unlike the mean with its standard
+// error it says something where nothing was seen at all.
+func Wilson(n, of int) (low, high float64) {
+	if of == 0 {
+		return 0, 1
+	}
+	const z = 1.959964 // of a normal variable's values 95 % lie as near to the mean
+	p, m := float64(n)/float64(of), float64(of)
+	middle, half := p+z*z/(2*m), z*math.Sqrt(p*(1-p)/m+z*z/(4*m*m))
+	return max(0, (middle-half)/(1+z*z/m)), min(1, (middle+half)/(1+z*z/m))
 }
 
 // quantile interpolates linearly between the two nearest values; q from 0 to 1; 0 of none.
@@ -46,7 +60,9 @@ const (
 	bootstrapSeed = 20261202
 )
 
-// bootstrap is the mean of some numbers with its percentile interval; the same every time.
+// bootstrap is the mean of some numbers with its percentile interval (Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13): of the means
+// of so many resamples, each as large as the sample, the 2.5th and the 97.5th percentile; the same every time. With 4000 each is known to about a hundredth
+// of the interval's width.
 func bootstrap(x []float64) Interval {
 	out := Interval{N: len(x), Mean: average(x)}
 	if len(x) == 0 {

@@ -34,6 +34,9 @@ type Summary struct {
 	NearHours float64 // until the regret is first at most Near; a run that never gets there counts with its whole time
 	NearShare float64 // share of the runs that get there
 	Seconds   float64 // of the sampler, for a suggestion
+	Stopped   int     // trials that were cut short, of all runs together
+	// StoppedBest is how many of them would have been measured best so far.
+	StoppedBest int
 	// BetterBy has, by count and reference method, how much less the reference's regret is, in points: the mean over the runs that both have.
 	BetterBy map[int]map[string]Interval
 }
@@ -111,6 +114,10 @@ func summarise(method string, rows []Row, trials int) Summary {
 		s.Within5 += share(end <= 5) / n
 		s.BadLate += float64(badIn(used[trials/2:])) / float64(trials-trials/2) / n
 		s.Confirmed += r.confirmed(trials) / n
+		if trials == len(r.Trials) { // a row does not say which they were
+			s.Stopped += r.Stopped
+			s.StoppedBest += r.StoppedBest
+		}
 		s.Seconds += r.Seconds / float64(len(r.Trials)) / n
 		near := slices.IndexFunc(used, func(x Score) bool { return x.Regret <= Near })
 		s.NearShare += share(near >= 0) / n

@@ -10,7 +10,8 @@ import (
 var References = []string{"gp", "one-at-a-time"}
 
 // WriteTable writes a Markdown table of methods: true regret in percent, mean / median by count of trials (at the last also the 90th percentile), and
-// what else a row says. A difference whose interval holds 0 is called none.
+// what else a row says. A difference whose interval holds 0 is called none. Below it stands, for each method that cuts trials short, how often that would have
+// lost a best.
 func WriteTable(w io.Writer, rows []Row) error {
 	summaries := Summarise(rows, References...)
 	if len(summaries) == 0 {
@@ -29,6 +30,12 @@ func WriteTable(w io.Writer, rows []Row) error {
 	lines := []string{line(head), line(strings.Split(strings.Repeat("---,", len(head)-1)+"---", ","))}
 	for _, s := range summaries {
 		lines = append(lines, line(s.cells(last)))
+	}
+	for _, s := range summaries {
+		if s.Stopped > 0 {
+			low, high := Wilson(s.StoppedBest, s.Stopped)
+			lines = append(lines, "", fmt.Sprintf("%s cut %d trials short; %d of them would have been the best so far (95 %%: %.2f to %.2f %%).", s.Method, s.Stopped, s.StoppedBest, 100*low, 100*high))
+		}
 	}
 	_, err := fmt.Fprintln(w, strings.Join(lines, "\n"))
 	return err

@@ -80,6 +80,31 @@ func TestIntervals(t *testing.T) {
 	}
 }
 
+// The intervals are scipy's: binomtest(n, of).proportion_ci(0.95, "wilson").
+func TestWilsonAgreesWithScipy(t *testing.T) {
+	for _, c := range []struct {
+		n, of     int
+		low, high float64
+	}{{0, 2192, 0, 0.0017494407}, {1, 10, 0.0178761857, 0.4041500268}, {5, 5, 0.5655175223, 1}, {0, 0, 0, 1}} {
+		if low, high := Wilson(c.n, c.of); math.Abs(low-c.low) > 1e-6 || math.Abs(high-c.high) > 1e-6 {
+			t.Errorf("%d of %d: %.10f to %.10f, want %.10f to %.10f", c.n, c.of, low, high, c.low, c.high)
+		}
+	}
+}
+
+// What was cut short is said with its interval, of the methods that do so alone.
+func TestTheTableSaysWhatWasCutShort(t *testing.T) {
+	rows := fixedRows()
+	rows[0].Stopped, rows[0].StoppedBest, rows[2].Stopped = 6, 1, 4
+	var b bytes.Buffer
+	if err := WriteTable(&b, rows); err != nil {
+		t.Fatal(err)
+	}
+	if want := "\n\ngp cut 10 trials short; 1 of them would have been the best so far (95 %: 1.79 to 40.42 %).\n"; !strings.HasSuffix(b.String(), want) {
+		t.Errorf("the table ends with\n%s", b.String())
+	}
+}
+
 func TestRowsComeBackAsWritten(t *testing.T) {
 	rows := fixedRows()
 	var b bytes.Buffer

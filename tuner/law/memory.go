@@ -127,7 +127,9 @@ func (c Config) cacheBytes(m model) (token, state float64) {
 	return token / float64(c.PP), m.state / float64(c.attentionTP()*c.PP)
 }
 
-// automaticShare is SGLang's formula for mem-fraction-static; MiB.
+// automaticShare is SGLang's formula for mem-fraction-static, in MiB: what is left beside 512 of constants, 1.5 for a token of the largest chunk, an eighth of
+// 1024 for each GPU, graphs (2 for a sequence of the largest, 3 or 4.5 more for each attention rank), 10240 of it all at least on a large GPU, and 2048 for an
+// all-to-all. Releases with graphs for prompts (0.5.23) reserve 1536 more for these on latent attention, 8 for each size otherwise; the law does not.
 func (c Config) automaticShare() float64 {
 	gpu := c.Machine.MemoryGiB * 1024
 	chunk := float64(min(c.Chunk, math.MaxInt32/c.Ranks) * c.Ranks)
@@ -151,7 +153,7 @@ func (c Config) automaticShare() float64 {
 	return math.Round(1000*(1-reserved/gpu)) / 1000
 }
 
-// mambaShare is the part of SGLang's pool that goes to states of linear-attention layers: mamba-full-memory-ratio is 0.9 to 1.
+// mambaShare is the part of SGLang's pool that goes to states of linear-attention layers: of the default mamba-full-memory-ratio, 0.9 parts to 1 part of cache.
 const mambaShare = 0.9 / 1.9
 
 // fill turns the room into tokens and running sequences.

@@ -2,7 +2,9 @@ package law
 
 import "math"
 
-// speed is how long steps of one configuration take: a roofline with fixed costs.
+// speed is how long steps of one configuration take: a roofline (Williams, Waterman and Patterson, Communications of the ACM 52, 2009) with fixed costs, in which
+// reading and computing add up: in a step's many kernels one waits for the other. doc.go has the formula. Shares of the machine's peaks, and fixed costs, are
+// fitted (Coefficients); numbers in this file are not, and are of the usual size.
 type speed struct {
 	m model
 	c Config
@@ -55,12 +57,14 @@ func newSpeed(m model, c Config) *speed {
 	bandwidth := g.bandwidth * k.Bandwidth
 	weights := bandwidth * narrow
 	s.weightTime = m.expert * each / gpus / weights * pipeline
-	s.restTime = (m.rest*each/attention + m.embed/gpus) / weights * pipeline
+	s.restTime = (m.rest*each/attention + m.embed/gpus) / weights * pipeline // of embed the head alone, half of it, is read: 2 bytes a weight
 	s.expertFlop = 2 * activeExperts / gpus / flops * pipeline * c.imbalance()
 	s.restFlop = 2 * m.rest / attention / flops * pipeline
 	s.attentionTimes(g, bandwidth, attention)
 	s.link = s.crossing(g)
 	s.fixed(k)
+	// One, and what is drafted and accepted: 1 + p + p² + ... (Leviathan, Kalman and Matias, Fast Inference from Transformers via Speculative Decoding, ICML
+	// 2023, equation 1).
 	s.tokens = 1
 	for i, p := 0, 1.0; i < c.Draft; i++ {
 		p *= acceptance(c.DraftMethod)
@@ -90,7 +94,8 @@ func (s *speed) attentionTimes(g gpu, bandwidth, attention float64) {
 }
 
 // crossing is the time that a token's activations take between the GPUs: all-reduce under tensor parallelism, gather and
-// scatter between attention ranks, dispatch to experts.
+// scatter between attention ranks, dispatch to experts. An all-reduce moves 2(n-1)/n of its bytes over each link, the least there is (Patarasuk and Yuan,
+// Bandwidth Optimal All-reduce Algorithms for Clusters of Workstations, Journal of Parallel and Distributed Computing 69, 2009), twice a layer.
 func (s *speed) crossing(g gpu) float64 {
 	n := float64(s.c.TP)
 	if n < 2 {
@@ -252,7 +257,8 @@ func draftCost(c Config) float64 {
 	return 0.12
 }
 
-// touched is the share of the experts that a step of n tokens has to read.
+// touched is the share of the experts that a step of n tokens has to read: each token picks k of n experts, as if at random, and 1 - (1 - k/n)^tokens of them
+// are picked by one token or more.
 func (s *speed) touched(n int) float64 {
 	if s.m.experts == 0 {
 		return 0
@@ -260,7 +266,8 @@ func (s *speed) touched(n int) float64 {
 	return 1 - math.Pow(1-float64(s.m.topK)/float64(s.m.experts), float64(n))
 }
 
-// looked sums, over the prompt tokens from..to-1, how many tokens each attends to, with and without the window.
+// looked sums, over the prompt tokens from..to-1, how many tokens each attends to, with and without the window: those before it and, for the mean of both ways to
+// count, half of itself.
 func (s *speed) looked(from, to int) (windowed, all float64) {
 	f, t := float64(from), float64(to)
 	all = (t*t - f*f) / 2
@@ -274,7 +281,7 @@ func (s *speed) looked(from, to int) (windowed, all float64) {
 	return (w*w-f*f)/2 + (t-w)*w, all
 }
 
-// acceptance is the chance that one drafted token is accepted, given that those before it were.
+// acceptance, of the usual size, is the chance that one drafted token is accepted, given that those before it were.
 func acceptance(method string) float64 {
 	switch method {
 	case "ngram", "suffix":

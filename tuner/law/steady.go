@@ -190,7 +190,7 @@ func (l *loop) mixedRun(r *Rates, reading, first, waves float64) (read float64) 
 	return read
 }
 
-// latencies follow from Little's law: a request runs for running/rate, and waits in the server for its turn and for its prompt to be read.
+// latencies follow from Little's law (A Proof for the Queuing Formula L = λW, Operations Research 9, 1961): a request runs for running/rate, and waits in the server for its turn and for its prompt to be read.
 func (l *loop) latencies(r *Rates, read, first float64) {
 	rate := l.requests / r.Duration // requests a second of a rank
 	own := read * math.Ceil(l.in/l.budget)

@@ -132,8 +132,11 @@ func Known(name string) bool {
 	return ok
 }
 
-// Unit is a metric's unit; empty when the name is not known.
+// Unit is a metric's unit, also of one on a workload (chat.p95_ttft); empty when the name is not known.
 func Unit(name string) string {
+	if _, plain, qualified := strings.Cut(name, "."); qualified {
+		name = plain
+	}
 	d, _ := Lookup(name)
 	return d.Unit
 }

@@ -69,7 +69,7 @@ func TestFormat(t *testing.T) {
 		{"mean_itl", 0, "0s"}, {"mean_itl", 0.9999, "1s"}, {"duration", 1684.76, "1685s"},
 		{"total_token_throughput", 17525.76, "17526 tokens/s"}, {"request_throughput", 0.59, "0.59 requests/s"},
 		{"success_rate", 0.99, "99 %"}, {"success_rate", 0.9871, "98.71 %"}, {"success_rate", 1, "100 %"},
-		{"successful_requests", 1000, "1000 requests"}, {"unknown", 1.5, "1.5"}, {"total_token_throughput", 1234567, "1234567 tokens/s"},
+		{"successful_requests", 1000, "1000 requests"}, {"unknown", 1.5, "1.5"}, {"chat.p95_ttft", 0.0123, "12.3 ms"}, {"total_token_throughput", 1234567, "1234567 tokens/s"},
 	} {
 		if got := Format(c.name, c.value); got != c.want {
 			t.Errorf("Format(%s, %v) = %q, want %q", c.name, c.value, got, c.want)

@@ -13,6 +13,7 @@ NOISE = np.array([1, 1, 4, 1, 1, 1.0])
 RAN = np.array([1, 1, 0, 1, 1, 0.0])
 PRIOR = np.array([2.2, 2.2, 1.0, 0.5, 2.2, 0.5])
 SCALE, ADDITIVE, WEIGHT, LENGTH, VAR = 0.8, 0.35, [0.3, 0.6, 0.2], [1, 0.5, 0.7], 0.01
+TREND = [0, 3.0, 1.5]  # standard deviation of a linear effect over the whole range, in another classification
 ASK = np.array([[0, 1, 1], [2, 0, 0], [1, 3, 0], [0, 0, 0]])
 
 
@@ -49,9 +50,19 @@ def regression():
     return {"mean": mean.tolist(), "variance": variance.tolist(), "likelihood": likelihood}
 
 
-def classification(weight, scale):
+def linear(a, b, trend):
+    """The sum over dimensions of b² (u - 1/2) (u' - 1/2)."""
+    out = np.zeros((len(a), len(b)))
+    for d, size in enumerate(trend):
+        if size > 0:
+            u, v = (size * (np.array(PLACES[d])[points[:, d]] - 0.5) for points in (a, b))
+            out += np.outer(u, v)
+    return out
+
+
+def classification(weight, scale, trend):
     """The mode by a general optimiser, and what follows from it by the textbook's formulas."""
-    k = kernel(X, X, scale, [weight] * 3, [0.4] * 3)
+    k = kernel(X, X, scale, [weight] * 3, [0.4] * 3) + linear(X, X, trend)
     inverse = np.linalg.inv(k)
     sign = 2 * RAN - 1
 
@@ -64,16 +75,21 @@ def classification(weight, scale):
     w = p * (1 - p)
     b = np.eye(len(X)) + np.sqrt(w)[:, None] * k * np.sqrt(w)[None, :]
     evidence = -cost(f) - np.linalg.slogdet(b)[1] / 2
-    ks = kernel(ASK, X, scale, [weight] * 3, [0.4] * 3)
+    ks = kernel(ASK, X, scale, [weight] * 3, [0.4] * 3) + linear(ASK, X, trend)
     mean = 1.0 + ks @ (RAN - p)
-    variance = scale - np.einsum("ij,jk,ik->i", ks, np.linalg.inv(k + np.diag(1 / w)), ks)
+    variance = scale + np.diag(linear(ASK, ASK, trend)) - np.einsum("ij,jk,ik->i", ks, np.linalg.inv(k + np.diag(1 / w)), ks)
     return evidence, (1 / (1 + np.exp(-mean / np.sqrt(1 + np.pi * variance / 8)))).tolist()
 
 
-best = max(((classification(w, s), w, s) for w in (0.3, 1, 3) for s in (4, 16)), key=lambda t: t[0][0])
+def chosen(trend):
+    """The classification with the highest evidence."""
+    (evidence, probability), weight, scale = max(((classification(w, s, trend), w, s) for w in (0.3, 1, 3) for s in (4, 16)), key=lambda t: t[0][0])
+    return {"weight": weight, "scale": scale, "evidence": evidence, "probability": probability}
+
+
 print(json.dumps({
     "places": PLACES, "levels": LEVELS, "x": X.tolist(), "y": Y.tolist(), "noise": NOISE.tolist(), "ran": RAN.tolist(), "prior": PRIOR.tolist(),
     "scale": SCALE, "additive": ADDITIVE, "weight": WEIGHT, "length": LENGTH, "variance": VAR, "ask": ASK.tolist(),
     "regression": regression(),
-    "classification": {"weight": best[1], "scale": best[2], "evidence": best[0][0], "probability": best[0][1]},
+    "classification": chosen([0, 0, 0]), "trend": TREND, "withTrend": chosen(TREND),
 }, indent=1))

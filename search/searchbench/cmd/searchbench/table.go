@@ -46,6 +46,7 @@ func tableCommand(args []string, out, progress io.Writer) error {
 	for i, r := range rows {
 		if *at > 0 && *at < len(r.Trials) {
 			rows[i].Trials = r.Trials[:*at]
+			rows[i].Stopped, rows[i].StoppedBest = 0, 0 // a row does not say which they were
 		}
 	}
 	if err := searchbench.WriteTable(out, rows); err != nil {
