@@ -13,9 +13,7 @@ import (
 
 	"autotune/runner/engine"
 	"autotune/runner/load"
-	"autotune/tuner"
 	"autotune/tuner/metric"
-	"autotune/tuner/workload"
 )
 
 // sglangText has two data-parallel ranks of two tensor-parallel ones each; figures of the other tensor-parallel rank repeat and do not count.
@@ -103,32 +101,5 @@ func TestCountsDiffer(t *testing.T) {
 	}
 	if share, _ := (&attempt{}).countsDiffer([]metric.Record{ok}); share != 0 {
 		t.Error("a server without counters differs")
-	}
-}
-
-func TestBelowKnee(t *testing.T) {
-	arrivals := []metric.Record{{Scheduled: 0}, {Scheduled: 200 * time.Second}}
-	queue := func(n float64) *metric.Gauges { return &metric.Gauges{Waiting: []float64{n, n}} }
-	for name, c := range map[string]struct {
-		rate     float64
-		limit    int
-		peak     float64
-		duration float64
-		gauges   *metric.Gauges
-		below    bool
-	}{
-		"one a second, of which it serves three quarters": {1, 512, 64, 266, nil, true},
-		"the same, and its queue is empty":                {1, 512, 64, 266, queue(0), true},
-		"the same, with a queue":                          {1, 512, 64, 266, queue(5), false},
-		"as many as the cap lets":                         {1, 64, 64, 266, nil, false},
-		"the server takes much longer than the arrivals":  {1, 512, 200, 600, nil, false},
-		"no rate": {0, 512, 64, 266, nil, false},
-		"no cap":  {1, 0, 64, 266, nil, true},
-	} {
-		a := &attempt{Traffic: Traffic{Workload: workload.Spec{Rate: c.rate, MaxConcurrency: c.limit}}}
-		m := &tuner.Measurement{Records: arrivals, Gauges: c.gauges, Metrics: map[string]float64{"peak_concurrency": c.peak, "duration": c.duration}}
-		if got := a.belowKnee(m); (got != "") != c.below {
-			t.Errorf("%s: %q", name, got)
-		}
 	}
 }
