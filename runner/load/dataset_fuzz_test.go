@@ -51,7 +51,7 @@ func FuzzRows(f *testing.F) {
 				if q.Input > 0 && q.Input < 1<<16 && len(q.Tokens) == 0 && len(workload.Prompt(1, 0, 0, q, 0, nil)) != q.Input {
 					t.Fatalf("a prompt of another length than %d: %+v", q.Input, q)
 				}
-				_ = workload.RepeatMessages(q.Messages, 1)
+				_ = workload.MarkMessages(q.Messages, 1)
 			}
 		}
 	})

@@ -137,7 +137,7 @@ func TestRowsAreSent(t *testing.T) {
 	if got = ask(workload.Completions, 0, workload.Row{Prompt: "hi"}); got["prompt"] != "hi" || got["temperature"] != 0.0 || got["seed"] != 9.0 {
 		t.Errorf("a text: %v", got)
 	}
-	if got = ask(workload.Chat, 2, workload.Row{Prompt: "hi"}); got["messages"].([]any)[0].(map[string]any)["content"] != "[2] hi" || got["path"] != "/v1/chat/completions" {
+	if got = ask(workload.Chat, 2, workload.Row{Prompt: "hi"}); got["messages"].([]any)[0].(map[string]any)["content"] != "[000003] hi" || got["path"] != "/v1/chat/completions" {
 		t.Errorf("a text as a chat, in a repeat: %v", got)
 	}
 	if got = ask(workload.Chat, 0, workload.Row{Messages: chat}); got["messages"].([]any)[0].(map[string]any)["content"] != "hi" {

@@ -27,8 +27,11 @@ type Options struct {
 	StudySeed uint64
 	Trial     int
 	Repeat    int
-	Vocab     int  // token ids are below it; 0: DefaultVocab
-	LawTime   bool // the server keeps law time, see DetectLawTime
+	// Marked says that the server may know prompts that the dataset brings from an earlier run: then those of the first repeat are marked too. Else they are
+	// sent as the dataset has them.
+	Marked  bool
+	Vocab   int  // token ids are below it; 0: DefaultVocab
+	LawTime bool // the server keeps law time, see DetectLawTime
 	// Observe is called once a second of the measurement's clock, from one goroutine; a text that is not empty ends the run. In law time it
 	// is called later, once all that happened up to that second is known, and an end is as of that second.
 	Observe func(Progress) (stop string)
