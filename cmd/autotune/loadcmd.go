@@ -292,6 +292,7 @@ func (w *world) measureLoad(ctx context.Context, t load.Target, options load.Opt
 	metric.Round(result.Records)
 	run := loadRun{Repeat: options.Repeat, Ending: result.Ending, Share: result.Share, Elapsed: result.Elapsed.Seconds(), Identity: result.Identity, Sent: result.Sent,
 		Metrics: metric.Basis{GPUs: o.gpus, SLOs: options.Spec.Goodput}.Compute(result.Records), Failures: failuresByClass(result.Records)}
+	result.Confess(run.Metrics)
 	var more []string
 	run.Rule, run.Evidence, more = runner.Weigh(options.Spec, o.successRate, result, run.Metrics)
 	run.Warnings = slices.Concat(warnings, more, loadWarnings(options.Spec, result, run.Metrics))

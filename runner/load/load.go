@@ -67,7 +67,20 @@ type Result struct {
 	Elapsed  time.Duration // on the measurement's clock
 	Dropped  int           // requests that this machine could not send: no file, port or memory was left for another connection
 	CPU      float64       // CPU seconds of this process a second of wall time, while it ran
+	Files    uint64        // files and connections that this process might have open at once; 0: not known
 	Notes    []string      // sentences that a reader of the figures should know
+}
+
+// Confess adds to a run's metrics what the load generator says of itself beside its lag. In law time it says nothing: there it has no part in what is measured,
+// and figures are the same on every machine.
+func (r Result) Confess(metrics map[string]float64) {
+	if r.Clock != metric.Wall || len(r.Records) == 0 {
+		return
+	}
+	metrics[metric.ClientCPU], metrics[metric.ClientDropped] = r.CPU, float64(r.Dropped)
+	if r.Files > 0 {
+		metrics[metric.ClientFiles] = float64(r.Files)
+	}
 }
 
 // Progress is how a run stands at an instant of the measurement's clock.

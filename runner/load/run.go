@@ -74,6 +74,9 @@ func (r *run) do(ctx context.Context) (Result, error) {
 	}
 	defer putBack()
 	result := Result{Clock: metric.Wall, Identity: r.Spec.Identity(r.FileHash), Records: r.records}
+	if now, err := fileLimit(); err == nil {
+		result.Files = now.Cur
+	}
 	began, used := time.Now(), cpuTime()
 	var cut *cutOff
 	if r.LawTime {
