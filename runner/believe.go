@@ -62,7 +62,7 @@ func (a *attempt) disbelief(result load.Result, m *tuner.Measurement) (rule, evi
 	if share, evidence := a.countsDiffer(result.Records); share > counterShare {
 		return "server_counters", evidence
 	}
-	if hits, queries := a.grown["prefix_cache_hits_total"], a.grown["prefix_cache_queries_total"]; a.Workload.Dataset == workload.Random && hits > cacheShare*queries {
+	if hits, queries := cacheKnew(a.grown); a.Workload.Dataset == workload.Random && hits > cacheShare*queries {
 		return "prefix_cache", fmt.Sprintf("%.0f of %.0f tokens of random prompts came from the cache of prefixes", hits, queries)
 	}
 	return "", ""
@@ -150,7 +150,7 @@ func (a *attempt) differ(output, input, done float64, failed bool, more float64)
 	}{
 		{generated, "generated tokens", "were received", output},
 		{"prompt_tokens_total", "prompt tokens", "were reported in its answers", input},
-		{"request_success_total", "finished requests", "succeeded", done},
+		{finishedCounter(a.grown), "finished requests", "succeeded", done},
 	} {
 		theirs, counted := a.grown[c.counter]
 		if !counted || c.ours == 0 || failed && theirs > c.ours {

@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -13,7 +14,9 @@ import (
 
 	"autotune/runner/engine"
 	"autotune/runner/load"
+	"autotune/tuner"
 	"autotune/tuner/metric"
+	"autotune/tuner/workload"
 )
 
 // sglangText has two data-parallel ranks of two tensor-parallel ones each; figures of the other tensor-parallel rank repeat and do not count.
@@ -101,5 +104,44 @@ func TestCountsDiffer(t *testing.T) {
 	}
 	if share, _ := (&attempt{}).countsDiffer([]metric.Record{ok}); share != 0 {
 		t.Error("a server without counters differs")
+	}
+}
+
+// TestCountersOfBothEngines: finished requests are compared, and random prompts that a cache knew are found, under either engine's names.
+func TestCountersOfBothEngines(t *testing.T) {
+	records := make([]metric.Record, 10)
+	for i := range records {
+		records[i] = metric.Record{Index: i, AskedIn: 100, Input: 100, Output: 10, Sent: 1, End: 2, Tokens: []metric.Event{{At: 1, Tokens: 10}}}
+	}
+	vllm := map[string]float64{"generation_tokens_total": 100, "prompt_tokens_total": 1000, "request_success_total": 10, "prefix_cache_hits_total": 0, "prefix_cache_queries_total": 1000}
+	sglang := map[string]float64{"generation_tokens_total": 100, "prompt_tokens_total": 1000, "num_requests_total": 10, "cached_tokens_total": 0}
+	for _, c := range []struct {
+		name   string
+		grown  map[string]float64
+		change map[string]float64
+		rule   string
+	}{
+		{"vllm, all well", vllm, nil, ""},
+		{"sglang, all well", sglang, nil, ""},
+		{"vllm finished others", vllm, map[string]float64{"request_success_total": 14}, "server_counters"},
+		{"sglang finished others", sglang, map[string]float64{"num_requests_total": 14}, "server_counters"},
+		{"sglang finished fewer", sglang, map[string]float64{"num_requests_total": 8}, "server_counters"},
+		{"vllm's cache knew prompts", vllm, map[string]float64{"prefix_cache_hits_total": 96}, "prefix_cache"},
+		{"sglang's cache knew prompts", sglang, map[string]float64{"cached_tokens_total": 96}, "prefix_cache"},
+		{"sglang's cache knew tokens by chance", sglang, map[string]float64{"cached_tokens_total": 18}, ""},
+		{"sglang took requests up again", sglang, map[string]float64{"cached_tokens_total": 96, "num_retracted_requests_total": 1}, ""},
+	} {
+		grown := maps.Clone(c.grown)
+		maps.Copy(grown, c.change)
+		a := &attempt{Traffic: Traffic{Workload: workload.Spec{Dataset: workload.Random}}, sending: sending{grown: grown}}
+		if rule, evidence := a.disbelief(load.Result{Records: records}, &tuner.Measurement{}); rule != c.rule {
+			t.Errorf("%s: %q, %s; want %q", c.name, rule, evidence, c.rule)
+		}
+	}
+	a := &attempt{Runner: &Runner{}, Traffic: Traffic{Workload: workload.Spec{Requests: 20}}}
+	for name, grown := range map[string]map[string]float64{"vllm": vllm, "sglang": sglang} {
+		if p := a.standing(grown, time.Second); p.Done != 10 || p.Share != 0.5 {
+			t.Errorf("%s: while another tool measures %d requests are done, %g of them", name, p.Done, p.Share)
+		}
 	}
 }
