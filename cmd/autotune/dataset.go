@@ -74,7 +74,7 @@ func (w *world) readDataset(a *assembly, spec workload.Spec) (runner.Traffic, er
 
 // expandFile reads a workload's file and makes its requests.
 func expandFile(spec workload.Spec, path string) (load.Dataset, []workload.Request, error) {
-	d, err := load.ReadDataset(spec.Dataset, path)
+	d, err := load.ReadDataset(spec.Dataset, path, spec.OutputTokens)
 	if err != nil {
 		return d, nil, err
 	}

@@ -16,7 +16,7 @@ func FuzzRows(f *testing.F) {
 		dataset string
 		read    func(io.Reader) ([]workload.Row, int, error)
 	}{
-		{workload.JSONL, plainly(readPrompts)}, {workload.Mooncake, plainly(readMooncake)}, {workload.Azure, plainly(readAzure)}, {workload.ShareGPT, readShareGPT},
+		{workload.JSONL, plainly(readPrompts)}, {workload.Mooncake, plainly(readMooncake)}, {workload.Azure, plainly(readAzure)}, {workload.ShareGPT, func(in io.Reader) ([]workload.Row, int, error) { return readShareGPT(in, 0) }},
 	}
 	for i, path := range []string{"prompts.jsonl", "mooncake.jsonl", "azure_2023.csv", "sharegpt_rows.json", "azure_2024.csv"} {
 		text, err := os.ReadFile("testdata/" + path)

@@ -156,10 +156,10 @@ func TestWindow(t *testing.T) {
 	}
 	s.Requests = 5
 	for want, change := range map[string]func(*Spec, []Row) []Row{
-		"has 4 rows in the window":           func(_ *Spec, r []Row) []Row { return r },
-		"no row in the window":               func(s *Spec, r []Row) []Row { s.From, s.To = time.Hour, 0; return r },
-		"9 of the dataset's 10 rows have an": func(_ *Spec, r []Row) []Row { r[3].Timed = false; return r },
-		"no row of the dataset has one":      func(_ *Spec, r []Row) []Row { return []Row{{Input: 1}} },
+		"has 4 rows in the window": func(_ *Spec, r []Row) []Row { return r },
+		"no row in the window from 1h0m0s to the file's end: its rows arrive over ": func(s *Spec, r []Row) []Row { s.From, s.To = time.Hour, 0; return r },
+		"9 of the dataset's 10 rows have an":                                        func(_ *Spec, r []Row) []Row { r[3].Timed = false; return r },
+		"no row of the dataset has one":                                             func(_ *Spec, r []Row) []Row { return []Row{{Input: 1}} },
 		"line 3 of the dataset: the length": func(s *Spec, r []Row) []Row {
 			s.OutputTokens, s.Requests, r[8].Output = 0, 2, 0
 			s.From = time.Second
