@@ -30,8 +30,6 @@ const (
 	counterWord  = 0.01 // from here on the difference is worth a warning
 	inputShare   = 0.01 // by which prompts may be longer or shorter than asked
 	cacheShare   = 0.05 // of random prompts that a cache of prefixes may know
-	fullShare    = 0.9  // of the cap on concurrency: a load that comes so near was bounded by it
-	arrivalShare = 0.5  // of the run that had gone by when the last request was due: before that the server had the say
 	busyClient   = 0.8  // of this machine's processors: a load generator that needs more of them may have been the limit
 )
 
@@ -64,7 +62,7 @@ func (a *attempt) disbelief(result load.Result, m *tuner.Measurement) (rule, evi
 	if share, evidence := a.countsDiffer(result.Records); share > counterShare {
 		return "server_counters", evidence
 	}
-	if hits, queries := a.grown["prefix_cache_hits_total"], a.grown["prefix_cache_queries_total"]; a.Workload.Dataset == workload.Random && hits > cacheShare*queries {
+	if hits, queries := cacheKnew(a.grown); a.Workload.Dataset == workload.Random && hits > cacheShare*queries {
 		return "prefix_cache", fmt.Sprintf("%.0f of %.0f tokens of random prompts came from the cache of prefixes", hits, queries)
 	}
 	return "", ""
@@ -152,7 +150,7 @@ func (a *attempt) differ(output, input, done float64, failed bool, more float64)
 	}{
 		{generated, "generated tokens", "were received", output},
 		{"prompt_tokens_total", "prompt tokens", "were reported in its answers", input},
-		{"request_success_total", "finished requests", "succeeded", done},
+		{finishedCounter(a.grown), "finished requests", "succeeded", done},
 	} {
 		theirs, counted := a.grown[c.counter]
 		if !counted || c.ours == 0 || failed && theirs > c.ours {
@@ -167,27 +165,6 @@ func (a *attempt) differ(output, input, done float64, failed bool, more float64)
 		}
 	}
 	return worst, evidence
-}
-
-// belowKnee says that requests waited for their arrivals and not for the server: it was never full, nothing queued, and most of the run went by before the
-// last request was due. Such a load says little of what a server can do, and tells no configurations apart by throughput.
-func (a *attempt) belowKnee(m *tuner.Measurement) string {
-	w := a.Workload
-	if w.Rate <= 0 {
-		return ""
-	}
-	last := 0.0
-	for _, r := range m.Records {
-		last = max(last, r.Scheduled.Seconds())
-	}
-	peak := m.Metrics["peak_concurrency"]
-	full := w.MaxConcurrency > 0 && peak >= fullShare*float64(w.MaxConcurrency)
-	queued := m.Gauges != nil && metric.Mean(m.Gauges.Waiting) >= 1
-	if full || queued || last < arrivalShare*m.Metrics["duration"] {
-		return ""
-	}
-	return fmt.Sprintf("below the knee: requests waited for their arrivals, not for the server (at most %.0f in flight, %.3g of the %.3g requests/s offered were served): "+
-		"throughput tells configurations apart only under a load that fills the server; leave rate out, or raise it until requests queue", peak, m.Metrics["request_throughput"], w.Rate)
 }
 
 // remark adds what a reader of a good measurement should know.

@@ -20,6 +20,29 @@ var counterNames = []string{
 
 const generated = "generation_tokens_total"
 
+// finishedCounter is the engine's name of the counter of finished requests: vLLM's, or SGLang's.
+func finishedCounter(counters map[string]float64) string {
+	if _, sglang := counters["num_requests_total"]; sglang {
+		return "num_requests_total"
+	}
+	return "request_success_total"
+}
+
+// chanceTokens are so many tokens with which random prompts may begin alike by chance, of which SGLang's cache, unlike vLLM's blocks of 16, knows each.
+const chanceTokens = 2
+
+// cacheKnew gives how many prompt tokens a cache of prefixes knew that it did not know by chance, and of how many. SGLang counts the tokens of a request that
+// was put back for want of memory again, so that of such a run it says nothing.
+func cacheKnew(grown map[string]float64) (hits, queries float64) {
+	if cached, sglang := grown["cached_tokens_total"]; sglang {
+		if grown["num_retracted_requests_total"] > 0 {
+			return 0, 0
+		}
+		return max(0, cached-chanceTokens*grown["num_requests_total"]), grown["prompt_tokens_total"]
+	}
+	return grown["prefix_cache_hits_total"], grown["prefix_cache_queries_total"]
+}
+
 // counters reads the server's own counters, summed over its ranks; nil when it has none.
 func (a *attempt) counters(ctx context.Context) map[string]float64 {
 	text, err := a.get(ctx, "/metrics")

@@ -129,7 +129,7 @@ func (a *attempt) lookAtServer(ctx context.Context, before map[string]float64, a
 
 // standing is how the measurement stands by the server's counters.
 func (a *attempt) standing(grown map[string]float64, elapsed time.Duration) tuner.Partial {
-	done := min(int(grown["request_success_total"]), a.Workload.Requests)
+	done := min(int(grown[finishedCounter(grown)]), a.Workload.Requests)
 	return tuner.Partial{Phase: a.phase, Elapsed: elapsed, Done: done, Total: a.Workload.Requests, Share: float64(done) / float64(a.Workload.Requests),
 		Workload: a.Workload.Name, Measured: a.sofar(nil), GPUs: a.GPUs}
 }

@@ -228,6 +228,7 @@ func (a *attempt) measurement(result load.Result) *tuner.Measurement {
 	}
 	m := &tuner.Measurement{Workload: a.Workload.Name, Identity: result.Identity, Sent: result.Sent, Clock: result.Clock, Share: result.Share,
 		Metrics: metric.Basis{GPUs: a.GPUs, SLOs: a.Workload.Goodput}.Compute(result.Records), Records: result.Records, ServerSide: a.grown, Gauges: a.gauges}
+	result.Confess(m.Metrics)
 	if a.ThinRecords {
 		m.Records = metric.Thin(m.Records)
 	}

@@ -69,6 +69,18 @@ func (a *attempt) contentSeed() uint64 {
 	return a.Seed + uint64(len(a.before))*0x9e3779b97f4a7c15 // any odd number would do
 }
 
+// knows tells whether the server may have seen prompts that a dataset brings, when the last workload is sent: a search for a rate sends them again and
+// again, and two workloads of texts may have one file.
+func (a *attempt) knows() bool {
+	texts := 0
+	for _, t := range a.Runner.Traffic {
+		if d := t.Workload.Dataset; d == workload.ShareGPT || d == workload.JSONL {
+			texts++
+		}
+	}
+	return a.RateGoal != nil || texts > 1
+}
+
 // serve warms the server up, sends the workload at it, and watches it meanwhile. The error says why it was cut short; nil when the load
 // generator came to an end of its own.
 func (a *attempt) serve(parent context.Context) (load.Result, error) {
@@ -82,7 +94,7 @@ func (a *attempt) serve(parent context.Context) (load.Result, error) {
 	a.sending = sending{}
 	a.target.Headers, a.target.APIKey, a.target.Secrets = nil, a.hidden.apiKey, nil // of the workload before
 	a.target = a.target.For(a.Workload, a.variable)
-	options := load.Options{Spec: a.Workload, Rows: a.Rows, Requests: a.Requests, FileHash: a.FileHash, StudySeed: a.contentSeed(), Trial: a.trial.Number, Repeat: a.repeat,
+	options := load.Options{Spec: a.Workload, Rows: a.Rows, Requests: a.Requests, FileHash: a.FileHash, StudySeed: a.contentSeed(), Trial: a.trial.Number, Repeat: a.repeat, Marked: a.knows(),
 		FailFast: failFast, Silence: a.Timeouts.Hang, LawTime: load.DetectLawTime(ctx, a.target.URL)}
 	if a.repeat == 0 {
 		a.warmUp(ctx, options)

@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -106,29 +107,41 @@ func TestCountsDiffer(t *testing.T) {
 	}
 }
 
-func TestBelowKnee(t *testing.T) {
-	arrivals := []metric.Record{{Scheduled: 0}, {Scheduled: 200 * time.Second}}
-	queue := func(n float64) *metric.Gauges { return &metric.Gauges{Waiting: []float64{n, n}} }
-	for name, c := range map[string]struct {
-		rate     float64
-		limit    int
-		peak     float64
-		duration float64
-		gauges   *metric.Gauges
-		below    bool
+// TestCountersOfBothEngines: finished requests are compared, and random prompts that a cache knew are found, under either engine's names.
+func TestCountersOfBothEngines(t *testing.T) {
+	records := make([]metric.Record, 10)
+	for i := range records {
+		records[i] = metric.Record{Index: i, AskedIn: 100, Input: 100, Output: 10, Sent: 1, End: 2, Tokens: []metric.Event{{At: 1, Tokens: 10}}}
+	}
+	vllm := map[string]float64{"generation_tokens_total": 100, "prompt_tokens_total": 1000, "request_success_total": 10, "prefix_cache_hits_total": 0, "prefix_cache_queries_total": 1000}
+	sglang := map[string]float64{"generation_tokens_total": 100, "prompt_tokens_total": 1000, "num_requests_total": 10, "cached_tokens_total": 0}
+	for _, c := range []struct {
+		name   string
+		grown  map[string]float64
+		change map[string]float64
+		rule   string
 	}{
-		"one a second, of which it serves three quarters": {1, 512, 64, 266, nil, true},
-		"the same, and its queue is empty":                {1, 512, 64, 266, queue(0), true},
-		"the same, with a queue":                          {1, 512, 64, 266, queue(5), false},
-		"as many as the cap lets":                         {1, 64, 64, 266, nil, false},
-		"the server takes much longer than the arrivals":  {1, 512, 200, 600, nil, false},
-		"no rate": {0, 512, 64, 266, nil, false},
-		"no cap":  {1, 0, 64, 266, nil, true},
+		{"vllm, all well", vllm, nil, ""},
+		{"sglang, all well", sglang, nil, ""},
+		{"vllm finished others", vllm, map[string]float64{"request_success_total": 14}, "server_counters"},
+		{"sglang finished others", sglang, map[string]float64{"num_requests_total": 14}, "server_counters"},
+		{"sglang finished fewer", sglang, map[string]float64{"num_requests_total": 8}, "server_counters"},
+		{"vllm's cache knew prompts", vllm, map[string]float64{"prefix_cache_hits_total": 96}, "prefix_cache"},
+		{"sglang's cache knew prompts", sglang, map[string]float64{"cached_tokens_total": 96}, "prefix_cache"},
+		{"sglang's cache knew tokens by chance", sglang, map[string]float64{"cached_tokens_total": 18}, ""},
+		{"sglang took requests up again", sglang, map[string]float64{"cached_tokens_total": 96, "num_retracted_requests_total": 1}, ""},
 	} {
-		a := &attempt{Traffic: Traffic{Workload: workload.Spec{Rate: c.rate, MaxConcurrency: c.limit}}}
-		m := &tuner.Measurement{Records: arrivals, Gauges: c.gauges, Metrics: map[string]float64{"peak_concurrency": c.peak, "duration": c.duration}}
-		if got := a.belowKnee(m); (got != "") != c.below {
-			t.Errorf("%s: %q", name, got)
+		grown := maps.Clone(c.grown)
+		maps.Copy(grown, c.change)
+		a := &attempt{Traffic: Traffic{Workload: workload.Spec{Dataset: workload.Random}}, sending: sending{grown: grown}}
+		if rule, evidence := a.disbelief(load.Result{Records: records}, &tuner.Measurement{}); rule != c.rule {
+			t.Errorf("%s: %q, %s; want %q", c.name, rule, evidence, c.rule)
+		}
+	}
+	a := &attempt{Runner: &Runner{}, Traffic: Traffic{Workload: workload.Spec{Requests: 20}}}
+	for name, grown := range map[string]map[string]float64{"vllm": vllm, "sglang": sglang} {
+		if p := a.standing(grown, time.Second); p.Done != 10 || p.Share != 0.5 {
+			t.Errorf("%s: while another tool measures %d requests are done, %g of them", name, p.Done, p.Share)
 		}
 	}
 }

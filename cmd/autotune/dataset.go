@@ -68,13 +68,16 @@ func (w *world) readDataset(a *assembly, spec workload.Spec) (runner.Traffic, er
 	if d.Dropped > 0 {
 		fmt.Fprintf(w.out, "Of %s, %d rows can be sent and %d are dropped: too short or too long, see docs/workloads.md.\n", path, len(d.Rows), d.Dropped)
 	}
+	if word := a.beyondContext(spec, requests); word != "" {
+		fmt.Fprintf(w.out, "Warning: %s\n", word)
+	}
 	spec.Requests = len(requests)
 	return runner.Traffic{Workload: spec, Rows: d.Rows, FileHash: d.Hash}, nil
 }
 
 // expandFile reads a workload's file and makes its requests.
 func expandFile(spec workload.Spec, path string) (load.Dataset, []workload.Request, error) {
-	d, err := load.ReadDataset(spec.Dataset, path)
+	d, err := load.ReadDataset(spec.Dataset, path, spec.OutputTokens)
 	if err != nil {
 		return d, nil, err
 	}
@@ -108,7 +111,7 @@ func (a *assembly) describeWorkload(spec workload.Spec) (line, warning string) {
 	if err != nil {
 		return spec.Describe(nil), err.Error()
 	}
-	return spec.Describe(requests), ""
+	return spec.Describe(requests), a.beyondContext(spec, requests)
 }
 
 // datasetWarning says that the dataset's file cannot be read.

@@ -46,7 +46,8 @@ func newLoad(w *world) *cobra.Command {
 		Long: `Send a workload at an OpenAI-compatible server that is already running, and print the result block that vLLM's and SGLang's benchmarks print.
 The workload is the one of a spec: written on the command line as {...}, a file that holds it, or a spec (--name says which of its workloads).
 Latency and TTFT of the block count from the send; "autotune show --definitions" has every metric, and those that hold the wait in the client's queue.
-The prompts' content is new each time, so that a server's cache of prefixes knows none of it; --seed N sends the same again.
+The prompts' content is new each time, so that a server's cache of prefixes knows none of it (texts of a file begin with a number in brackets); --seed N
+sends the same again.
 
 --records FILE writes a line of JSON for each request: repeat, index, scheduled, sent, lag, first_byte, end (seconds from the start), status, error
 (empty for a success), detail, asked_input, asked_output, input_tokens, output_tokens, tokens (a list of [second, tokens], one an event).
@@ -164,7 +165,7 @@ func (w *world) prepareLoad(address string, o loadOptions, given func(flag strin
 		return t, options, trying(usage("--api-key-env: the variable %s is not set", o.apiKeyEnv), "export it in the shell that starts autotune")
 	}
 	t.Model = o.model
-	options = load.Options{StudySeed: o.seed, FailFast: loadFailFast, Silence: studyfile.DefaultTimeouts.Hang}
+	options = load.Options{StudySeed: o.seed, Marked: true, FailFast: loadFailFast, Silence: studyfile.DefaultTimeouts.Hang}
 	if !given("seed") {
 		options.StudySeed = newSeed()
 	}
@@ -291,6 +292,7 @@ func (w *world) measureLoad(ctx context.Context, t load.Target, options load.Opt
 	metric.Round(result.Records)
 	run := loadRun{Repeat: options.Repeat, Ending: result.Ending, Share: result.Share, Elapsed: result.Elapsed.Seconds(), Identity: result.Identity, Sent: result.Sent,
 		Metrics: metric.Basis{GPUs: o.gpus, SLOs: options.Spec.Goodput}.Compute(result.Records), Failures: failuresByClass(result.Records)}
+	result.Confess(run.Metrics)
 	var more []string
 	run.Rule, run.Evidence, more = runner.Weigh(options.Spec, o.successRate, result, run.Metrics)
 	run.Warnings = slices.Concat(warnings, more, loadWarnings(options.Spec, result, run.Metrics))

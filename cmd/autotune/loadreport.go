@@ -9,6 +9,7 @@ import (
 	"io"
 	"maps"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -98,6 +99,11 @@ func (r loadReport) printRun(out io.Writer, run loadRun) {
 	}
 	fmt.Fprintln(&b, strings.Repeat("=", blockWidth))
 	fmt.Fprintf(&b, "Server   %s, model %s, %s time, content seed %d\n", r.URL, r.Model, r.Clock, r.Seed)
+	if cpu, ok := run.Metrics[metric.ClientCPU]; ok {
+		said := func(name string) string { return metric.Format(name, run.Metrics[name]) }
+		fmt.Fprintf(&b, "Client   late by %s (median), %s (p99), %s at most; %.2f of %d processors; %s not sent for want of room, of %s at once\n",
+			said("client_lag_p50"), said("client_lag_p99"), said("client_lag_max"), cpu, runtime.NumCPU(), said(metric.ClientDropped), said(metric.ClientFiles))
+	}
 	if s := r.Workload.Goodput; !s.None() {
 		fmt.Fprintf(&b, "Goodput  of requests with %s: %s of those asked for\n", s, metric.Format("slo_attainment", run.Metrics["slo_attainment"]))
 	}

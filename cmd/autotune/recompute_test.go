@@ -45,6 +45,9 @@ func TestRecompute(t *testing.T) {
 			if whole.Requests != 32 || whole.Further != 0 || len(whole.Differences) != 0 || whole.Equal != len(whole.Metrics) || whole.Metrics["goodput_per_gpu"] <= 0 {
 				t.Fatalf("an untouched trial: %+v", whole)
 			}
+			if text := finish(t, folder, exitDone, "show", "s.db", "0", "--json"); strings.Contains(text, `"client_cpu": `) != (clock == "wall") || strings.Contains(text, `"client_files": `) != (clock == "wall") {
+				t.Errorf("what the load generator says of itself is stored on the wall clock alone:\n%s", text)
+			}
 			change(t, filepath.Join(folder, "s.db"), `UPDATE autotune_measurement SET metrics =
 				json_set(json_remove(metrics, '$.p99_itl'), '$.p95_ttft', json_extract(metrics, '$.p95_ttft') + 0.001, '$.made_up', 1)`)
 			tampered := again(exitFailed)

@@ -14,7 +14,7 @@ import (
 
 // aiperf is `aiperf profile`: profile_export_aiperf.json. Each metric says its unit; the statistics stand beside it. Its rates are not taken over: 0.13 divides by
 // its whole profiling phase, which ends some tenths of a second behind the last answer. Ours are made of the sums and the time from the first request to the last answer.
-var aiperf = Tool{Name: "aiperf", Title: "aiperf", File: "profile_export_aiperf.json", tells: []string{"request_latency", "aiperf_version"}, parse: parseAiperf,
+var aiperf = Tool{Name: "aiperf", Title: "aiperf", File: "profile_export_aiperf.json", tells: []string{"request_latency", "aiperf_version"}, format: format{"schema_version", 1}, parse: parseAiperf,
 	Program: []string{"aiperf"}, sub: []string{"profile"}, datasets: []string{workload.Random}, requestLimit: true, args: aiperfArgs, gaps: anyGaps,
 	table: table{stats: map[string]string{"mean": "avg", "p50": "p50", "p90": "p90", "p95": "p95", "p99": "p99"}, rows: []row{
 		{ours: "duration", theirs: "benchmark_duration.avg"},
@@ -83,6 +83,11 @@ func parseAiperf(doc document) (*report, *Refusal) {
 		r.warn("the second token comes %.3g ms after the first: the server or the client joins events, and time per token and between tokens is not what it says", 1e3*second)
 	}
 	r.limit, _ = doc.count("input_config.loadgen.concurrency")
+	if v, _ := doc.at("was_cancelled"); v == true {
+		r.broken = "was_cancelled is true"
+	} else if v, there := doc.at("is_complete"); there && v == false {
+		r.broken = "is_complete is false"
+	}
 	return r, nil
 }
 

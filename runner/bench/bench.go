@@ -33,7 +33,7 @@ type Theirs struct {
 
 // Refusal says why a file is no measurement.
 type Refusal struct {
-	Rule     string // which rule it breaks: schema, numbers, counts, no_success, low_success, lengths, order, arithmetic; stable
+	Rule     string // which rule it breaks: schema, numbers, counts, no_success, low_success, lengths, broken, order, arithmetic; stable
 	Evidence string
 }
 
@@ -62,6 +62,8 @@ type Tool struct {
 	// notes say by dataset in what the tool's one is not that of the built-in load generator.
 	notes map[string]string
 	table table
+	// format is the version that its files say they have.
+	format format
 	// parse reads a decoded result.
 	parse func(document) (*report, *Refusal)
 	// tells are keys of which its files have one.
@@ -98,6 +100,9 @@ func (t Tool) Read(text []byte, asked Asked) (Result, error) {
 	}
 	doc := docs[len(docs)-1]
 	if refusal := t.belongs(doc); refusal != nil {
+		return Result{}, refusal
+	}
+	if refusal := t.format.check(doc, t.Title); refusal != nil {
 		return Result{}, refusal
 	}
 	r, refusal := t.parse(doc)

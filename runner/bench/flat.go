@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"math"
 	"strconv"
 
 	"autotune/tuner/workload"
@@ -59,8 +60,12 @@ func (r *report) flat(doc document) *Refusal {
 		}
 	}
 	r.limit, _ = doc.count("max_concurrency")
-	for _, v := range doc.list("output_lens") {
-		r.outputs = append(r.outputs, number(v))
+	for i, v := range doc.list("output_lens") {
+		n := number(v)
+		if !(n >= 0) || n != math.Trunc(n) {
+			return refuse("numbers", "output_lens has %v at place %d, which is no number of tokens", v, i+1)
+		}
+		r.outputs = append(r.outputs, n)
 	}
 	for _, v := range doc.list("errors") {
 		if text, _ := v.(string); text != "" {

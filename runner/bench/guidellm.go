@@ -10,7 +10,7 @@ import (
 )
 
 // guidellm is `guidellm run` (0.7 and later) and `guidellm benchmark` (before) with --output kind=json.
-var guidellm = Tool{Name: "guidellm", Title: "guidellm", File: "result.json", tells: []string{"benchmarks"}, parse: parseGuidellm,
+var guidellm = Tool{Name: "guidellm", Title: "guidellm", File: "result.json", tells: []string{"benchmarks"}, format: format{"metadata.version", 2}, parse: parseGuidellm,
 	Program: []string{"guidellm"}, sub: []string{"run"}, datasets: []string{workload.Random}, args: guidellmArgs, gaps: constantOrPoissonGaps,
 	table: table{stats: map[string]string{"mean": "mean", "p50": "median", "p90": "percentiles.p90", "p95": "percentiles.p95", "p99": "percentiles.p99"}, rows: []row{
 		{ours: "peak_concurrency", theirs: "benchmarks.0.metrics.request_concurrency.successful.max"},

@@ -8,8 +8,10 @@ import (
 // report is what a tool's file says, on the way to a Result.
 type report struct {
 	version  string
-	done     int // requests that succeeded
-	failed   int // -1: the file does not say
+	done     int    // requests that succeeded
+	failed   int    // -1: the file does not say
+	told     int    // requests that the tool was told to send, by the file; -1: it does not say
+	broken   string // why the tool itself calls its run no whole one; empty: it does not
 	duration float64
 	input    float64 // tokens of all successful requests; NaN: the file does not say
 	output   float64
@@ -22,7 +24,20 @@ type report struct {
 }
 
 func newReport() *report {
-	return &report{failed: -1, metrics: map[string]float64{}, theirs: map[string]Theirs{}}
+	return &report{failed: -1, told: -1, metrics: map[string]float64{}, theirs: map[string]Theirs{}}
+}
+
+// countOf reads a count that a file may lack; what stands there and is no count is refused.
+func countOf(doc document, path string, to *int) *Refusal {
+	if found, there := doc.at(path); !there || found == nil {
+		return nil
+	}
+	n, ok := doc.count(path)
+	if !ok {
+		return refuse("numbers", "%s is no number of requests", path)
+	}
+	*to = n
+	return nil
 }
 
 func (r *report) warn(format string, args ...any) {

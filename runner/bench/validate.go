@@ -18,7 +18,7 @@ const (
 
 // validate says which rule a result breaks; nil when it can be believed.
 func (r *report) validate(asked Asked) *Refusal {
-	for _, rule := range []func(Asked) *Refusal{r.counts, r.lengths, r.gate, r.numbers, r.order, r.arithmetic} {
+	for _, rule := range []func(Asked) *Refusal{r.counts, r.lengths, r.gate, r.whole, r.numbers, r.order, r.arithmetic} {
 		if refusal := rule(asked); refusal != nil {
 			return refusal
 		}
@@ -39,6 +39,8 @@ func (r *report) counts(asked Asked) *Refusal {
 		return refuse("counts", "the file counts %d requests, %d were asked for: it is of another run", r.done+max(0, r.failed), asked.Requests)
 	case r.failed >= 0 && r.done+r.failed < asked.Requests:
 		return refuse("counts", "%d requests succeeded and %d failed of %d: %d are in no list%s", r.done, r.failed, asked.Requests, asked.Requests-r.done-r.failed, words)
+	case r.told >= 0 && r.told != asked.Requests:
+		return refuse("counts", "the file says that %d requests were to be sent, and %d were asked for: it is of another run", r.told, asked.Requests)
 	}
 	return nil
 }
@@ -79,6 +81,14 @@ func (r *report) gate(asked Asked) *Refusal {
 	}
 	return refuse("low_success", "%d of %d requests succeeded, %s, and the gate is %s%s", r.done, asked.Requests,
 		metric.Format("success_rate", rate), metric.Format("success_rate", asked.Gate), words)
+}
+
+// whole refuses a run that the tool itself calls no whole one.
+func (r *report) whole(Asked) *Refusal {
+	if r.broken == "" {
+		return nil
+	}
+	return refuse("broken", "the tool says of its own run: %s", r.broken)
 }
 
 // numbers refuses what can be no figure. Where answers have one token no time passes between tokens: those figures are left out.

@@ -37,8 +37,10 @@ func parseVLLM(doc document) (*report, *Refusal) {
 	if refusal := r.flat(doc); refusal != nil {
 		return nil, refusal
 	}
-	if n, ok := doc.count("failed"); ok {
-		r.failed = n
+	for name, to := range map[string]*int{"failed": &r.failed, "num_prompts": &r.told} {
+		if refusal := countOf(doc, name, to); refusal != nil {
+			return nil, refusal
+		}
 	}
 	return r, nil
 }

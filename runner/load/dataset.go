@@ -20,11 +20,11 @@ type Dataset struct {
 	Dropped int    // rows that the dataset's documented filter leaves out
 }
 
-// ReadDataset reads the file of a workload's dataset; workload.HasFile tells which have one. A row that is bad is an error, which names the
-// file, the line, and what is allowed.
-func ReadDataset(dataset, path string) (Dataset, error) {
+// ReadDataset reads the file of a workload's dataset; workload.HasFile tells which have one. forced is the length of every answer in tokens, 0 for each
+// row's own: the filter goes by it. A row that is bad is an error, which names the file, the line, and what is allowed.
+func ReadDataset(dataset, path string, forced int) (Dataset, error) {
 	read := map[string]func(io.Reader) ([]workload.Row, int, error){
-		workload.ShareGPT: readShareGPT,
+		workload.ShareGPT: func(in io.Reader) ([]workload.Row, int, error) { return readShareGPT(in, forced) },
 		workload.JSONL:    plainly(readPrompts),
 		workload.Mooncake: plainly(readMooncake),
 		workload.Azure:    plainly(readAzure),

@@ -16,7 +16,7 @@ func FuzzRows(f *testing.F) {
 		dataset string
 		read    func(io.Reader) ([]workload.Row, int, error)
 	}{
-		{workload.JSONL, plainly(readPrompts)}, {workload.Mooncake, plainly(readMooncake)}, {workload.Azure, plainly(readAzure)}, {workload.ShareGPT, readShareGPT},
+		{workload.JSONL, plainly(readPrompts)}, {workload.Mooncake, plainly(readMooncake)}, {workload.Azure, plainly(readAzure)}, {workload.ShareGPT, func(in io.Reader) ([]workload.Row, int, error) { return readShareGPT(in, 0) }},
 	}
 	for i, path := range []string{"prompts.jsonl", "mooncake.jsonl", "azure_2023.csv", "sharegpt_rows.json", "azure_2024.csv"} {
 		text, err := os.ReadFile("testdata/" + path)
@@ -51,7 +51,7 @@ func FuzzRows(f *testing.F) {
 				if q.Input > 0 && q.Input < 1<<16 && len(q.Tokens) == 0 && len(workload.Prompt(1, 0, 0, q, 0, nil)) != q.Input {
 					t.Fatalf("a prompt of another length than %d: %+v", q.Input, q)
 				}
-				_ = workload.RepeatMessages(q.Messages, 1)
+				_ = workload.MarkMessages(q.Messages, 1)
 			}
 		}
 	})

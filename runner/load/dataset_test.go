@@ -43,7 +43,7 @@ func TestReadDataset(t *testing.T) {
 			{Messages: chat, Output: 2, Timed: true, Arrival: 1500 * time.Millisecond, Line: 3},
 		}},
 	} {
-		d, err := ReadDataset(c.dataset, c.path)
+		d, err := ReadDataset(c.dataset, c.path, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +51,7 @@ func TestReadDataset(t *testing.T) {
 			t.Errorf("%s: hash %q, %d dropped (-want +got):\n%s", c.path, d.Hash, d.Dropped, diff)
 		}
 	}
-	d, err := ReadDataset(workload.ShareGPT, "testdata/sharegpt_rows.json")
+	d, err := ReadDataset(workload.ShareGPT, "testdata/sharegpt_rows.json", 0)
 	if err != nil || len(d.Rows) != 1 || d.Dropped != 2 {
 		t.Errorf("ShareGPT: %v, %d rows, %d dropped", err, len(d.Rows), d.Dropped)
 	}
@@ -89,7 +89,7 @@ func TestBadRows(t *testing.T) {
 		{workload.Random, "x", "a random dataset has no file"},
 	} {
 		path := write(t, c.text)
-		_, err := ReadDataset(c.dataset, path)
+		_, err := ReadDataset(c.dataset, path, 0)
 		if err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), path, ""), c.want) {
 			t.Errorf("%s of\n%s\n%v, want %q", c.dataset, c.text, err, c.want)
 		}
@@ -137,7 +137,7 @@ func TestRowsAreSent(t *testing.T) {
 	if got = ask(workload.Completions, 0, workload.Row{Prompt: "hi"}); got["prompt"] != "hi" || got["temperature"] != 0.0 || got["seed"] != 9.0 {
 		t.Errorf("a text: %v", got)
 	}
-	if got = ask(workload.Chat, 2, workload.Row{Prompt: "hi"}); got["messages"].([]any)[0].(map[string]any)["content"] != "[2] hi" || got["path"] != "/v1/chat/completions" {
+	if got = ask(workload.Chat, 2, workload.Row{Prompt: "hi"}); got["messages"].([]any)[0].(map[string]any)["content"] != "[000003] hi" || got["path"] != "/v1/chat/completions" {
 		t.Errorf("a text as a chat, in a repeat: %v", got)
 	}
 	if got = ask(workload.Chat, 0, workload.Row{Messages: chat}); got["messages"].([]any)[0].(map[string]any)["content"] != "hi" {

@@ -27,8 +27,11 @@ type Options struct {
 	StudySeed uint64
 	Trial     int
 	Repeat    int
-	Vocab     int  // token ids are below it; 0: DefaultVocab
-	LawTime   bool // the server keeps law time, see DetectLawTime
+	// Marked says that the server may know prompts that the dataset brings from an earlier run: then those of the first repeat are marked too. Else they are
+	// sent as the dataset has them.
+	Marked  bool
+	Vocab   int  // token ids are below it; 0: DefaultVocab
+	LawTime bool // the server keeps law time, see DetectLawTime
 	// Observe is called once a second of the measurement's clock, from one goroutine; a text that is not empty ends the run. In law time it
 	// is called later, once all that happened up to that second is known, and an end is as of that second.
 	Observe func(Progress) (stop string)
@@ -64,7 +67,20 @@ type Result struct {
 	Elapsed  time.Duration // on the measurement's clock
 	Dropped  int           // requests that this machine could not send: no file, port or memory was left for another connection
 	CPU      float64       // CPU seconds of this process a second of wall time, while it ran
+	Files    uint64        // files and connections that this process might have open at once; 0: not known
 	Notes    []string      // sentences that a reader of the figures should know
+}
+
+// Confess adds to a run's metrics what the load generator says of itself beside its lag. In law time it says nothing: there it has no part in what is measured,
+// and figures are the same on every machine.
+func (r Result) Confess(metrics map[string]float64) {
+	if r.Clock != metric.Wall || len(r.Records) == 0 {
+		return
+	}
+	metrics[metric.ClientCPU], metrics[metric.ClientDropped] = r.CPU, float64(r.Dropped)
+	if r.Files > 0 {
+		metrics[metric.ClientFiles] = float64(r.Files)
+	}
 }
 
 // Progress is how a run stands at an instant of the measurement's clock.

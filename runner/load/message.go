@@ -32,15 +32,15 @@ func (r *run) message(q workload.Request) message {
 	switch {
 	case q.Messages != "":
 		path, key = pathChat, "messages"
-		prompt = []byte(workload.RepeatMessages(q.Messages, r.Repeat))
+		prompt = []byte(workload.MarkMessages(q.Messages, r.mark))
 	case q.Text != "" && r.Spec.Endpoint == workload.Chat:
 		path, key = pathChat, "messages"
-		prompt = quote(nil, workload.RepeatText(q.Text, r.Repeat))
+		prompt = quote(nil, workload.MarkText(q.Text, r.mark))
 		prompt = append(append([]byte(`[{"role":"user","content":`), prompt...), "}]"...)
 	case q.Text != "":
-		prompt = quote(nil, workload.RepeatText(q.Text, r.Repeat))
+		prompt = quote(nil, workload.MarkText(q.Text, r.mark))
 	case len(q.Tokens) > 0:
-		prompt = appendIDs(nil, workload.RepeatTokens(q.Tokens, r.Repeat))
+		prompt = appendIDs(nil, workload.MarkTokens(q.Tokens, r.mark))
 	default:
 		buffer := ids.Get().(*[]int32)
 		*buffer = workload.Prompt(r.StudySeed, r.Trial, r.Repeat, q, r.Vocab, (*buffer)[:0])

@@ -22,6 +22,7 @@ type run struct {
 	spread   []bool            // requests whose tokens were spread over their events
 	sights   *sights
 	rest     []byte // with which every body ends
+	mark     int    // of prompts that the dataset brings, see workload.Mark; 0: none
 }
 
 func newRun(t Target, o Options) (*run, error) {
@@ -38,6 +39,9 @@ func newRun(t Target, o Options) (*run, error) {
 	}
 	r := &run{Options: o, client: newClient(t), second: time.Second, requests: requests, records: make([]metric.Record, n),
 		digests: make([]workload.Digest, n), whole: make([]bool, n), spread: make([]bool, n), sights: newSights(requests), rest: restOf(o.Spec)}
+	if o.Marked || o.Repeat != 0 {
+		r.mark = workload.Mark(o.StudySeed, o.Trial, o.Repeat)
+	}
 	for i, q := range requests {
 		if q.Index != i || q.Arrival < 0 || i > 0 && q.Arrival < requests[i-1].Arrival {
 			return nil, fmt.Errorf("the workload %s cannot be sent: request %d has index %d and arrives at %v; indexes count from 0, arrivals ascend", o.Spec.Name, i, q.Index, q.Arrival)
@@ -70,6 +74,9 @@ func (r *run) do(ctx context.Context) (Result, error) {
 	}
 	defer putBack()
 	result := Result{Clock: metric.Wall, Identity: r.Spec.Identity(r.FileHash), Records: r.records}
+	if now, err := fileLimit(); err == nil {
+		result.Files = now.Cur
+	}
 	began, used := time.Now(), cpuTime()
 	var cut *cutOff
 	if r.LawTime {

@@ -32,8 +32,8 @@ type conversation struct {
 
 // readShareGPT reads the public ShareGPT format: a list of {"conversations": [{"from", "value"}, ...]}. A row is the first two turns of a
 // conversation, whoever speaks; those outside the filter above, by estimated lengths, are dropped.
-func readShareGPT(in io.Reader) (rows []workload.Row, dropped int, err error) {
-	if rows, dropped, err = readConversations(in); err != nil {
+func readShareGPT(in io.Reader, forced int) (rows []workload.Row, dropped int, err error) {
+	if rows, dropped, err = readConversations(in, forced); err != nil {
 		return nil, 0, err
 	}
 	if len(rows) == 0 {
@@ -52,7 +52,7 @@ func reason(err error) error {
 	return err
 }
 
-func readConversations(in io.Reader) (rows []workload.Row, dropped int, err error) {
+func readConversations(in io.Reader, forced int) (rows []workload.Row, dropped int, err error) {
 	decoder := json.NewDecoder(in)
 	const want = `a list of {"conversations": [{"from": ..., "value": ...}, ...]} is wanted`
 	opening, err := decoder.Token()
@@ -69,7 +69,7 @@ func readConversations(in io.Reader) (rows []workload.Row, dropped int, err erro
 		if err := decoder.Decode(&c); err != nil {
 			return nil, 0, fmt.Errorf("element %d, before byte %d: %w; %s", n, decoder.InputOffset(), sentence(err), want)
 		}
-		if row, ok := c.row(); ok {
+		if row, ok := c.row(forced); ok {
 			rows = append(rows, row)
 		} else {
 			dropped++
@@ -104,16 +104,21 @@ func firstOf(a, b string) string {
 	return b
 }
 
-// row is the first two turns, when they are within the filter.
-func (c *conversation) row() (workload.Row, bool) {
+// row is the first two turns, when they are within the filter. Where another length is forced on all answers that one counts for both turns together, and the
+// row's own answer may be short, as in vLLM's benchmark.
+func (c *conversation) row(forced int) (workload.Row, bool) {
 	if len(c.Turns) < 2 {
 		return workload.Row{}, false
 	}
 	prompt, answer := tokens(c.Turns[0].Value), tokens(c.Turns[1].Value)
-	if prompt < shortestTurn || answer < shortestTurn || prompt > longestPrompt || prompt+answer > longestPair {
+	length := answer
+	if forced > 0 {
+		length = forced
+	}
+	if prompt < shortestTurn || forced == 0 && answer < shortestTurn || prompt > longestPrompt || prompt+length > longestPair {
 		return workload.Row{}, false
 	}
-	return workload.Row{Prompt: c.Turns[0].Value, Output: answer}, true
+	return workload.Row{Prompt: c.Turns[0].Value, Output: max(1, answer)}, true
 }
 
 // tokens estimates a text's length.

@@ -48,6 +48,18 @@ func TestFilter(t *testing.T) {
 	}
 }
 
+// TestFilterOfForcedAnswers: with a length for all answers a row's own answer neither drops nor keeps it.
+func TestFilterOfForcedAnswers(t *testing.T) {
+	for _, c := range []struct{ prompt, answer, forced, kept int }{
+		{4, 1, 100, 1}, {4, 3000, 100, 1}, {1024, 2000, 1024, 1}, {1024, 10, 1025, 0}, {3, 10, 100, 0}, {1025, 10, 1, 0}, {10, 10, 2, 1},
+	} {
+		d, err := ReadDataset(workload.ShareGPT, write(t, "["+row(100, 100)+","+row(c.prompt, c.answer)+"]"), c.forced)
+		if err != nil || len(d.Rows)-1 != c.kept || d.Dropped != 1-c.kept {
+			t.Errorf("%d and %d tokens, %d forced: %d rows kept, %v", c.prompt, c.answer, c.forced, len(d.Rows)-1, err)
+		}
+	}
+}
+
 func TestBadShareGPT(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"empty":       {"", "it is empty"},
@@ -74,6 +86,6 @@ func TestBadShareGPT(t *testing.T) {
 }
 
 func loadShareGPT(path string) ([]workload.Row, string, error) {
-	d, err := ReadDataset(workload.ShareGPT, path)
+	d, err := ReadDataset(workload.ShareGPT, path, 0)
 	return d.Rows, d.Hash, err
 }

@@ -14,7 +14,7 @@ type Definition struct {
 	Better  string `json:"better,omitempty"` // "higher", "lower", or empty: no goal by itself
 	// Statistics says that the name stands for its family: mean_NAME, p50_NAME, p90_NAME, p95_NAME, p99_NAME.
 	Statistics bool `json:"statistics"`
-	// Derived says that the metric comes of more than one run's records: Compute does not give it.
+	// Derived says that the metric comes of more than one run's records, or of something else: Compute does not give it.
 	Derived bool `json:"derived,omitempty"`
 }
 
@@ -22,6 +22,10 @@ type Definition struct {
 const (
 	Retained    = "retained"     // what a guard is bounded by
 	RequestRate = "request_rate" // what a search for a rate comes to
+	// What the load generator says of itself, on the wall clock.
+	ClientCPU     = "client_cpu"
+	ClientDropped = "client_dropped"
+	ClientFiles   = "client_files"
 )
 
 // Statistics are the prefixes of a family's members. Percentiles interpolate linearly between the two nearest values.
@@ -73,6 +77,9 @@ var definitions = []Definition{
 	{Name: "client_lag_p50", Unit: "s", Better: "lower", Help: "the load generator's own lateness, median", Formula: "sent - max(scheduled, instant a slot became free), over every request sent"},
 	{Name: "client_lag_p99", Unit: "s", Better: "lower", Help: "the load generator's own lateness, 99th percentile", Formula: "as client_lag_p50"},
 	{Name: "client_lag_max", Unit: "s", Better: "lower", Help: "the load generator's own lateness, worst", Formula: "as client_lag_p50"},
+	{Name: ClientCPU, Unit: "processors", Better: "lower", Derived: true, Help: "processors that the load generator used on average, on the wall clock", Formula: "CPU seconds of its process / seconds of the run"},
+	{Name: ClientDropped, Unit: "requests", Better: "lower", Derived: true, Help: "requests that the load generator's machine could not send for want of files, ports or memory, on the wall clock; with one of them the run is not believed", Formula: "count"},
+	{Name: ClientFiles, Unit: "files", Derived: true, Help: "files and connections that the load generator might have open at once, on the wall clock", Formula: "the soft limit of RLIMIT_NOFILE during the run"},
 }
 
 // aliases are other tools' names of families.

@@ -156,10 +156,10 @@ func TestWindow(t *testing.T) {
 	}
 	s.Requests = 5
 	for want, change := range map[string]func(*Spec, []Row) []Row{
-		"has 4 rows in the window":           func(_ *Spec, r []Row) []Row { return r },
-		"no row in the window":               func(s *Spec, r []Row) []Row { s.From, s.To = time.Hour, 0; return r },
-		"9 of the dataset's 10 rows have an": func(_ *Spec, r []Row) []Row { r[3].Timed = false; return r },
-		"no row of the dataset has one":      func(_ *Spec, r []Row) []Row { return []Row{{Input: 1}} },
+		"has 4 rows in the window": func(_ *Spec, r []Row) []Row { return r },
+		"no row in the window from 1h0m0s to the file's end: its rows arrive over ": func(s *Spec, r []Row) []Row { s.From, s.To = time.Hour, 0; return r },
+		"9 of the dataset's 10 rows have an":                                        func(_ *Spec, r []Row) []Row { r[3].Timed = false; return r },
+		"no row of the dataset has one":                                             func(_ *Spec, r []Row) []Row { return []Row{{Input: 1}} },
 		"line 3 of the dataset: the length": func(s *Spec, r []Row) []Row {
 			s.OutputTokens, s.Requests, r[8].Output = 0, 2, 0
 			s.From = time.Second
@@ -191,33 +191,58 @@ func TestEndpointsTakeRows(t *testing.T) {
 	}
 }
 
-// Given prompts begin otherwise in every repeat, and keep what they share.
-func TestRepeats(t *testing.T) {
+// Given prompts begin otherwise under every mark, are as long as under another, and keep what they share.
+func TestMarks(t *testing.T) {
 	chat := `[{"role":"system","content":"Be kind."},{"role":"user","content":"hi"}]`
 	parts := `[{"role":"user","content":[{"type":"text","text":"hi"}]}]`
-	if RepeatText("a b", 0) != "a b" || RepeatMessages(chat, 0) != chat || !slices.Equal(RepeatTokens([]int32{5, 6}, 0), []int32{5, 6}) {
-		t.Error("the first repeat is not what the dataset has")
+	if MarkText("a b", 0) != "a b" || MarkMessages(chat, 0) != chat || !slices.Equal(MarkTokens([]int32{5, 6}, 0), []int32{5, 6}) {
+		t.Error("without a mark it is not what the dataset has")
 	}
-	texts, tokens, chats := map[string]bool{}, map[int32]bool{5: true}, map[string]bool{}
-	for _, repeat := range []int{WarmupRepeat, 0, 1, 2, 50} {
-		texts[RepeatText("a b", repeat)[:2]] = true
-		if repeat != 0 {
-			ids := RepeatTokens([]int32{5, 6, 7}, repeat)
-			if tokens[ids[0]] || !slices.Equal(ids[1:], []int32{6, 7}) || ids[0] < specialTokens || ids[0] >= DefaultVocab {
-				t.Errorf("repeat %d: %v", repeat, ids)
+	texts, tokens, chats, lengths := map[string]bool{}, map[[2]int32]bool{{5, 6}: true}, map[string]bool{}, map[string]int{}
+	for _, mark := range []int{WarmupRepeat, 0, 1, 2, 50, 898, 899, 900, 1798, 123456, 999999} {
+		text := MarkText("a b", mark)
+		texts[text] = true
+		if mark > 0 {
+			for name, n := range map[string]int{"a text": len(text), chat: len(MarkMessages(chat, mark)), parts: len(MarkMessages(parts, mark))} {
+				if lengths[name] == 0 {
+					lengths[name] = n
+				}
+				if n != lengths[name] {
+					t.Errorf("mark %d: %s has %d characters, and %d under another", mark, name, n, lengths[name])
+				}
 			}
-			tokens[ids[0]] = true
+		}
+		if mark != 0 {
+			ids := MarkTokens([]int32{5, 6, 7}, mark)
+			if begin := [2]int32(ids); tokens[begin] || ids[0] == 5 || len(ids) != 3 || ids[2] != 7 || ids[0] < specialTokens || ids[0] >= DefaultVocab {
+				t.Errorf("mark %d: %v", mark, ids)
+			} else {
+				tokens[begin] = true
+			}
+			if one := MarkTokens([]int32{5}, mark); len(one) != 1 || one[0] == 5 {
+				t.Errorf("mark %d: %v", mark, one)
+			}
 		}
 		for _, m := range []string{chat, parts} {
-			got := RepeatMessages(m, repeat)
+			got := MarkMessages(m, mark)
 			if err := CheckMessages([]byte(got)); err != nil || chats[got] {
-				t.Errorf("repeat %d: %s: %v", repeat, got, err)
+				t.Errorf("mark %d: %s: %v", mark, got, err)
 			}
 			chats[got] = true
 		}
 	}
-	if !strings.HasPrefix(RepeatMessages(chat, 2), `[{"content":"[2] Be kind."`) {
-		t.Errorf("%s", RepeatMessages(chat, 2))
+	if len(texts) != 11 {
+		t.Errorf("%d texts of 11 marks", len(texts))
+	}
+	if !strings.HasPrefix(MarkMessages(chat, 2), `[{"content":"[000002] Be kind."`) {
+		t.Errorf("%s", MarkMessages(chat, 2))
+	}
+	marks := map[int]bool{}
+	for repeat := range 1000 {
+		marks[Mark(7, 3, repeat)] = true
+	}
+	if len(marks) != 1000 || Mark(7, 3, 0) == Mark(8, 3, 0) || Mark(7, 3, 0) == Mark(7, 4, 0) || Mark(7, 3, WarmupRepeat) != WarmupRepeat {
+		t.Errorf("%d marks of 1000 repeats", len(marks))
 	}
 	for _, bad := range []string{`{}`, `[]`, `[{"content":"x"}]`, `[{"role":"user"}]`, `[{"role":"user","content":7}]`, `[{"role":"user","content":null}]`} {
 		if CheckMessages([]byte(bad)) == nil {

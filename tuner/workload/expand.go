@@ -148,15 +148,21 @@ func (s Spec) window(rows []Row) ([]Row, error) {
 	}
 	rows = slices.Clone(rows)
 	slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Compare(a.Arrival, b.Arrival) })
+	span := time.Duration(0)
 	if timed > 0 {
 		first := rows[0].Arrival
+		span = rows[len(rows)-1].Arrival - first
 		rows = slices.DeleteFunc(rows, func(r Row) bool {
 			return r.Arrival-first < s.From || s.To > 0 && r.Arrival-first >= s.To
 		})
 	}
 	switch {
 	case len(rows) == 0:
-		return nil, fmt.Errorf("the dataset has no row in the window from %v to %v", s.From, s.To)
+		to := "the file's end"
+		if s.To > 0 {
+			to = s.To.String()
+		}
+		return nil, fmt.Errorf("the dataset has no row in the window from %v to %s: its rows arrive over %v", s.From, to, span)
 	case s.Requests > len(rows):
 		return nil, fmt.Errorf("the dataset has %d rows in the window, the workload asks for %d requests; try a larger window or fewer requests", len(rows), s.Requests)
 	case s.Requests > 0:

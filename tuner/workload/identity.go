@@ -40,8 +40,10 @@ func (s Spec) Identity(fileHash string) string {
 		To            time.Duration `json:",omitempty"`
 		ExtraBody     string        `json:",omitempty"`
 		Headers       []Header      `json:",omitempty"`
+		ForcedFilter  bool          `json:",omitempty"` // the rows of a ShareGPT file are chosen by the forced length; before, by their own
 	}{s.Dataset, fileHash, s.InputTokens, s.OutputTokens, s.Requests, s.Rate, s.MaxConcurrency, s.Warmup, s.Endpoint, s.Goodput,
-		s.Burstiness, s.Ramp, s.AtOnce && Timed(s.Dataset), s.InputLengths, s.OutputLengths, s.Prefixes, s.PrefixTokens, s.Turns, s.ThinkTime, s.Speed, s.From, s.To, s.ExtraBody, s.Headers}
+		s.Burstiness, s.Ramp, s.AtOnce && Timed(s.Dataset), s.InputLengths, s.OutputLengths, s.Prefixes, s.PrefixTokens, s.Turns, s.ThinkTime, s.Speed, s.From, s.To, s.ExtraBody, s.Headers,
+		s.Dataset == ShareGPT && s.OutputTokens > 0}
 	if asked.Speed == 1 {
 		asked.Speed = 0
 	}

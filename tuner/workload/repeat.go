@@ -10,58 +10,79 @@ import (
 // A repeat sends content of its own, so that no cache of prefixes knows a prompt from an earlier repeat. Prompts that a dataset brings are
 // changed at their beginning alone, all in the same way: what they share with each other stays shared.
 
-// RepeatText is a text as it is sent in a repeat: itself in the first, else behind a few characters that name the repeat, and its words in
-// reverse to warm up.
-func RepeatText(text string, repeat int) string {
-	switch repeat {
+// Mark is the number that prompts of a repeat are marked with: from 1 to 999999, another for each repeat of a trial, and by chance for other seeds and trials.
+// Of the warm-up it is WarmupRepeat. 0 leaves prompts as the dataset has them.
+func Mark(studySeed uint64, trial, repeat int) int {
+	if repeat == WarmupRepeat {
+		return WarmupRepeat
+	}
+	return 1 + int((mix(mix(studySeed)+uint64(trial))%mostMark+uint64(repeat))%mostMark)
+}
+
+const mostMark = 999_999
+
+// MarkText is a text as it is sent under a mark: behind a few characters that name the mark, and its words in reverse to warm up.
+func MarkText(text string, mark int) string {
+	switch mark {
 	case 0:
 		return text
 	case WarmupRepeat:
 		return WarmupText(text)
 	}
-	return repeatMark(repeat) + text
+	return textOf(mark) + text
 }
 
-func repeatMark(repeat int) string {
-	if repeat == WarmupRepeat {
+// textOf has as many characters for every mark, so that a prompt has as many tokens in each repeat.
+func textOf(mark int) string {
+	if mark == WarmupRepeat {
 		return "[warm-up] "
 	}
-	return fmt.Sprintf("[%d] ", repeat)
+	return fmt.Sprintf("[%06d] ", mark)
 }
 
-// RepeatTokens are given token ids as they are sent in a repeat: as many, the first one another.
-func RepeatTokens(ids []int32, repeat int) []int32 {
-	if repeat == 0 || len(ids) == 0 {
+// MarkTokens are given token ids as they are sent under a mark: as many, the first one another, and the second by more of the mark.
+func MarkTokens(ids []int32, mark int) []int32 {
+	if mark == 0 || len(ids) == 0 {
 		return ids
 	}
+	if mark == WarmupRepeat {
+		mark = mostMark + 1
+	}
 	out := slices.Clone(ids)
-	// One of the 899 ids from 100 on that are not the first one itself: two repeats of fewer than that have different ones.
+	// One of the 899 ids from 100 on that are not the one itself: marks that are fewer than that apart have another first one.
 	const lowest, width = specialTokens, DefaultVocab - specialTokens - 1
-	out[0] = int32(lowest + (int(mix(uint64(ids[0]))%width)+repeat+width)%width)
-	if out[0] >= ids[0] {
-		out[0]++
+	other := func(id int32, by int) int32 {
+		n := int32(lowest + (int(mix(uint64(id))%width)+by)%width)
+		if n >= id {
+			n++
+		}
+		return n
+	}
+	out[0] = other(ids[0], mark)
+	if more := mark / width; more > 0 && len(ids) > 1 {
+		out[1] = other(ids[1], more)
 	}
 	return out
 }
 
-// RepeatMessages is a chat as it is sent in a repeat: the first message's content begins with the mark of the repeat. Messages is a JSON list
-// that CheckMessages has let pass.
-func RepeatMessages(messages string, repeat int) string {
-	if repeat == 0 {
+// MarkMessages is a chat as it is sent under a mark, with which the first message's content begins. Messages is a JSON list that CheckMessages
+// has let pass.
+func MarkMessages(messages string, mark int) string {
+	if mark == 0 {
 		return messages
 	}
 	var list []map[string]json.RawMessage
 	if json.Unmarshal([]byte(messages), &list) != nil || len(list) == 0 {
 		return messages
 	}
-	mark := repeatMark(repeat)
+	begin := textOf(mark)
 	var text string
 	var parts []json.RawMessage
 	switch content := list[0]["content"]; {
 	case json.Unmarshal(content, &text) == nil:
-		list[0]["content"] = encode(mark + text)
+		list[0]["content"] = encode(begin + text)
 	case json.Unmarshal(content, &parts) == nil:
-		first := encode(map[string]string{"type": "text", "text": mark})
+		first := encode(map[string]string{"type": "text", "text": begin})
 		list[0]["content"] = encode(slices.Insert(parts, 0, json.RawMessage(first)))
 	}
 	return string(encode(list))
