@@ -16,14 +16,14 @@ import (
 
 func newBench(w *world) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "bench", Short: "Other benchmark tools: read what they have measured, print their command lines",
+		Use: "bench", Short: "Other benchmark tools: read what they have measured, print their command lines and which workloads they can send",
 		Long: `The commands below bench have to do with the benchmark tools that people quote: ` + strings.Join(bench.Names(), ", ") + `.` +
 			exitStatuses(statusDone, statusUsage),
 		Example: "  autotune bench read vllm-bench result.json --requests 1000 --output-tokens 128",
-		Args:    exactArgs(0, "one of its commands: read, command"),
+		Args:    exactArgs(0, "one of its commands: read, command, tools"),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newBenchRead(w), newBenchCommand(w))
+	cmd.AddCommand(newBenchRead(w), newBenchCommand(w), newBenchTools(w))
 	return cmd
 }
 
