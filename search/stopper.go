@@ -66,7 +66,7 @@ func (s stopper) Stop(p tuner.Problem, h tuner.History, now tuner.Partial) tuner
 // searched tells whether a trial is one of many of which only the best counts. Gains are counted from baselines, a confirmation compares
 // the best few, and what a person has asked for by hand is wanted whole.
 func isSearched(t tuner.Trial) bool {
-	return t.Origin == tuner.OriginSearch || t.Origin == tuner.OriginRecipe
+	return (t.Origin == tuner.OriginSearch || t.Origin == tuner.OriginRecipe) && t.Proposal.Kind != tuner.KindGuard
 }
 
 // seconds writes a duration in whole seconds: for a benchmark that is fine enough.

@@ -177,8 +177,16 @@ func (g Goal) Feasible(t Trial) bool {
 }
 
 // Complete tells whether every guard was measured.
-func (g Goal) Complete(m *Measurement) bool {
-	return !slices.ContainsFunc(g.Guards, func(name string) bool { return m.Of(name) == nil })
+func (g Goal) Complete(m *Measurement) bool { return len(g.Missing(m)) == 0 }
+
+// Missing lists the guards that were not measured.
+func (g Goal) Missing(m *Measurement) (names []string) {
+	for _, name := range g.Guards {
+		if m.Of(name) == nil {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // Better tells whether a is better than b; both measured. Kept bounds come first, then the smaller violation, then the value.

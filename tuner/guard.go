@@ -12,9 +12,9 @@ import (
 const guardMargin = 0.10
 
 // couldWin tells whether a trial may come to lead by what its targets gave. Only then are its guards worth their time; a baseline's always are, because
-// others are compared with them.
+// others are compared with them, and so are those of a trial that is asked for their sake.
 func (s *sitting) couldWin(t Trial, targets *Measurement) bool {
-	if t.Origin == OriginBaseline || t.Origin == OriginHand {
+	if t.Origin == OriginBaseline || t.Origin == OriginHand || t.Proposal.Kind == KindGuard {
 		return true
 	}
 	g := s.problem.Goal
@@ -29,7 +29,7 @@ func (s *sitting) couldWin(t Trial, targets *Measurement) bool {
 
 // toBeat is the value that a trial has to reach to lead; 0 for one that is wanted whole whatever it comes to, or while nothing leads.
 func (s *sitting) toBeat(t Trial) float64 {
-	if leader := s.lead(); leader != nil && (t.Origin == OriginSearch || t.Origin == OriginRecipe) {
+	if leader := s.lead(); leader != nil && (t.Origin == OriginSearch || t.Origin == OriginRecipe) && t.Proposal.Kind != KindGuard {
 		return leader.Value
 	}
 	return 0

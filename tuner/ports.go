@@ -34,6 +34,7 @@ const (
 	KindStructure ProposalKind = "structure" // another layout, which the model knows little of
 	KindRandom    ProposalKind = "random"    // by chance
 	KindSweep     ProposalKind = "sweep"     // the next step of a fixed order
+	KindGuard     ProposalKind = "guard"     // the loop's own: a trial that would lead, again and with the guards that were left out
 )
 
 // Proposal is a suggestion and the reasons for it; it is stored with the trial.

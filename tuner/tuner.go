@@ -141,7 +141,9 @@ func (s *sitting) ended() End {
 		return EndFailureRow
 	}
 	if _, over := NoGain(s.problem, s.history, s.StopGain); over {
-		return EndNoGain
+		if _, more := s.leftOut(); !more {
+			return EndNoGain
+		}
 	}
 	return ""
 }
@@ -182,7 +184,8 @@ func (s *sitting) pending() *Trial {
 	return nil
 }
 
-// next is the trial to carry out: an interrupted one again, under its own number, else what the sampler suggests.
+// next is the trial to carry out: an interrupted one again, under its own number, else one that would lead if its guards were measured, else what the sampler
+// suggests. Each is a function of the problem and the history.
 func (s *sitting) next() (Trial, error) {
 	if t := s.pending(); t != nil {
 		again := *t
@@ -191,6 +194,9 @@ func (s *sitting) next() (Trial, error) {
 		return again, nil
 	}
 	number := s.history.Next()
+	if proposal, ok := s.leftOut(); ok {
+		return Trial{Number: number, Point: proposal.Point, Origin: OriginSearch, Proposal: proposal, Started: s.Now()}, nil
+	}
 	proposal, err := s.Sampler.Suggest(s.problem, s.history, Ask{Number: number, Seed: s.problem.Seed})
 	if err != nil {
 		return Trial{}, err

@@ -81,6 +81,7 @@ func asked(t tuner.Trial) string {
 		tuner.KindStructure: "exploration: another layout, of which little is known",
 		tuner.KindRandom:    "random: by chance",
 		tuner.KindSweep:     "sweep: the next step of a fixed order",
+		tuner.KindGuard:     "guard: it would lead, and was not measured on every guard",
 	}[p.Kind]
 	if s == "" {
 		s = string(p.Kind)
