@@ -30,7 +30,7 @@ func newExport(w *world) *cobra.Command {
 Pasted into a shell it runs exactly the measured arguments. With --trial another trial's command.
 
 With --json: study, trial, engine, metric, value (null when the trial was not measured), rehearsal (true: the value says nothing about real
-hardware), outcome, failure (how it failed), unjudged (guards that no baseline was measured on, in words), argv (a list of words), env (NAME=VALUE, the spec's own), secrets (names of variables that the engine
+hardware), outcome, failure (how it failed), unjudged (guards that it or no baseline was measured on, in words), argv (a list of words), env (NAME=VALUE, the spec's own), secrets (names of variables that the engine
 takes from the environment). These keys stay.` + exitStatuses(statusDone, statusFailed, statusUsage, statusNone),
 		Example: "  autotune export glm.db\n  autotune export glm.db --format json\n  autotune export glm.db --trial 17",
 		Args:    exactArgs(1, "one study file"),
@@ -99,7 +99,7 @@ func (o *opened) exportComment(t tuner.Trial) string {
 		return s + ": " + o.unmeasured(t) + "\n"
 	}
 	s += fmt.Sprintf(": %s %s", o.problem.Goal.Metric, metric.Format(o.problem.Goal.Metric, v)) + gainText(o.problem, o.history, v)
-	for _, word := range tuner.Unjudged(o.problem, o.history, t) {
+	for _, word := range o.unjudged(t) {
 		s += "\n# Not judged: " + word
 	}
 	if t.Outcome.Measured.Clock == metric.Law {
@@ -141,7 +141,7 @@ func (o *opened) exportReport(t tuner.Trial, e deploy.Export) (exportReport, err
 	r.Study, r.Trial, r.Engine, r.Metric, r.Outcome = o.study.UUID, t.Number, t.Point.Engine(), o.problem.Goal.Metric, t.Outcome.Kind
 	r.Rehearsal = o.inputs.Rehearse || t.Outcome.Measured != nil && t.Outcome.Measured.Clock == metric.Law
 	if v, ok := o.problem.Goal.Value(t.Outcome.Measured); ok && t.Outcome.Kind == tuner.Measured {
-		r.Value, r.Unjudged = &v, tuner.Unjudged(o.problem, o.history, t)
+		r.Value, r.Unjudged = &v, o.unjudged(t)
 	} else {
 		r.Failure = o.unmeasured(t)
 	}

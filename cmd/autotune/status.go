@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -64,7 +65,7 @@ func (o *opened) model(ctx context.Context) (report.Model, error) {
 	}
 	m := report.New(o.problem, o.history, o.ranking(), report.Facts{Study: o.study, State: state, End: v.End, Reason: v.Reason, Memory: o.memoryReport(),
 		Command: func(t tuner.Trial) string { return deploy.Shell(o.export(t.Point)) }})
-	m.Warnings = append(append(m.Warnings, o.notAsAsked(m)...), o.untried()...)
+	m.Warnings = slices.Concat(m.Warnings, o.leftOut(), o.notAsAsked(m), o.untried())
 	return m, nil
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"autotune/search"
 	"autotune/store"
 	"autotune/tuner"
 )
@@ -65,7 +64,7 @@ func reassemble(study tuner.Study) (*assembly, error) {
 }
 
 func (o *opened) ranking() []tuner.Ranked {
-	return calibrated{ranker: search.RankerOf(o.spec.Sampler), assembly: o.assembly}.Rank(o.problem, o.history)
+	return o.ranker().Rank(o.problem, o.history)
 }
 
 // verdict is how a study ended, as it is stored.

@@ -147,6 +147,7 @@ func (w *world) summarise(s *opened, at sitting, v verdict) {
 		state = "interrupted"
 	}
 	m := report.New(s.problem, s.history, s.ranking(), report.Facts{Study: s.study, State: state, End: v.End, Reason: v.Reason, Memory: s.memoryReport()})
+	m.Warnings = append(m.Warnings, s.leftOut()...)
 	fmt.Fprintln(w.out)
 	if err := m.Text(w.out); err != nil {
 		fmt.Fprintf(w.err, "autotune: %v\n", err)
