@@ -103,6 +103,10 @@ e2e: build ## a study on a real vLLM (CPU): installs it once into a cache folder
 e2e-bench: build ## the benchmark tools that people quote on the fake engine, beside the built-in load generator and the truth: installs them once (7 GB)
 	examples/cpu-vllm/e2e-bench.sh bin/autotune
 
+.PHONY: e2e-workloads
+e2e-workloads: build ## the published workloads by every benchmark tool that can send them, small, on the fake engine: half an hour; the tools as for e2e-bench
+	examples/bench-tools/e2e-workloads.sh bin/autotune
+
 # Where SGLang's Python code is installed, once for what is asked of it, with torch and without a GPU's libraries.
 SGLANG_ARGS_FROM := examples/sglang-args/install.sh examples/sglang-args/requirements.txt examples/cpu-vllm/make_cuda_stubs.py
 SGLANG_ARGS ?= $(HOME)/.cache/autotune/sglang-args-$(shell cat $(SGLANG_ARGS_FROM) | sha256sum | cut -c1-12)

@@ -57,6 +57,7 @@ type sending struct {
 	verdict  tuner.Verdict      // what has ended the measurement early; zero for nothing
 	pace     []metric.Event     // generated tokens by report, and streamed their sum
 	streamed int
+	forced   int            // tokens that the benchmark tool's file of requests forces on all answers; 0: there is none
 	told     *bench.Result  // what the benchmark tool gave; nil without one
 	refused  *bench.Refusal // why what it gave is no measurement
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io/fs"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -53,14 +52,15 @@ func (a *attempt) callTool(ctx context.Context, o load.Options, before map[strin
 		return result, toolFault{"api_key", x.Tool.Title + " takes an API key only on its command line, where everybody on the machine can read it", "another tool, or a server without a key"}
 	}
 	job := bench.Job{Spec: o.Spec, Path: x.Paths[o.Spec.Name], URL: a.target.URL, Model: a.name, Tokenizer: a.plan.Model, Folder: a.toolFolder(), Seed: a.toolSeed(o)}
-	argv, sent, err := x.command(job)
+	argv, err := x.command(job)
 	if err != nil {
 		return result, toolFault{"bench_tool", err.Error(), "a workload that the tool can send, or bench: {tool: builtin}"}
 	}
-	if err := os.MkdirAll(job.Folder, 0o755); err != nil {
-		return result, fmt.Errorf("making the folder of a tool's result: %w", err)
+	rows, sum, err := x.prepare(job, o)
+	if err != nil {
+		return result, err
 	}
-	result.Sent = sent
+	result.Sent, a.forced = x.sent(job, rows), sum
 	a.stateTool(job, argv)
 	began := time.Now()
 	exit, lines, err := a.runTool(ctx, argv, filepath.Join(job.Folder, "output.log"), before, progress, &result)
@@ -74,16 +74,42 @@ func (a *attempt) callTool(ctx context.Context, o load.Options, before map[strin
 	return result, a.takeResult(ctx, job, exit, lines, before)
 }
 
-// command is a job's command line, and the hash of what is asked for in it, whatever the server's address and the folders are.
-func (x *External) command(job bench.Job) (argv []string, sent string, err error) {
-	if argv, err = x.Tool.Command(job); err != nil {
-		return nil, "", err
+// command is a job's command line.
+func (x *External) command(job bench.Job) ([]string, error) {
+	argv, err := x.Tool.Command(job)
+	if err != nil {
+		return nil, err
 	}
-	argv = append(x.Tool.Replace(argv, x.Command), x.Args...)
+	return append(x.Tool.Replace(argv, x.Command), x.Args...), nil
+}
+
+// prepare writes what the tool is given beside its command line: the rows of that file, and the tokens that it forces on all answers; nothing for most workloads.
+func (x *External) prepare(job bench.Job, o load.Options) (rows []byte, sum int, err error) {
+	var requests []workload.Request
+	if x.Tool.Rewrites(o.Spec) {
+		if requests = o.Requests; requests == nil {
+			if requests, err = o.Spec.Expand(o.Rows); err != nil {
+				return nil, 0, err
+			}
+		}
+		for _, r := range requests {
+			sum += r.Output
+		}
+	}
+	rows, err = x.Tool.Prepare(job, requests)
+	return rows, sum, err
+}
+
+// sent is the hash of what is asked for by a command line that can be made, and its rows, whatever the server's address and the folders are.
+func (x *External) sent(job bench.Job, rows []byte) string {
 	job.URL, job.Model, job.Folder = "", "", ""
-	plain, err := x.Tool.Command(job)
-	sum := sha256.Sum256([]byte(strings.Join(slices.Concat(plain, x.Args), "\x00")))
-	return argv, hex.EncodeToString(sum[:16]), err
+	plain, _ := x.Tool.Command(job)
+	words := slices.Concat(plain, x.Args)
+	if rows != nil {
+		words = append(words, string(rows))
+	}
+	sum := sha256.Sum256([]byte(strings.Join(words, "\x00")))
+	return hex.EncodeToString(sum[:16])
 }
 
 // toolFolder is where the result and the output of the tool lie: beside the engine's log, a folder for each workload and repeat.

@@ -149,7 +149,10 @@ func (a *attempt) takeResult(ctx context.Context, job bench.Job, exit proc.Exit,
 		return nil
 	}
 	told, err := tool.Read(text, a.asked(job))
-	if errors.As(err, &a.refused) {
+	if err == nil && a.forced > 0 {
+		a.refused = told.Forced(a.forced)
+	}
+	if errors.As(err, &a.refused) || a.refused != nil {
 		a.growth(ctx, before, 0)
 		return nil
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
@@ -23,7 +24,8 @@ func newBenchCommand(w *world) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "command TOOL URL --workload FILE|{...} --model NAME", Short: "Print the command line with which a tool sends a workload, or what it cannot do of it",
 		Long: `Print the command line with which a benchmark tool sends a workload at a server that is already running: the one that a trial with bench: {tool: TOOL} runs.
-It is one line for a shell, and is not run. The tool leaves its result in --folder, under the name that "autotune bench read" wants.
+It is one line for a shell, and is not run. The tool leaves its result in --folder, under the name that "autotune bench read" wants. For guidellm and aiperf, which
+do not read the file of ShareGPT, the requests are written into that folder in their format.
 
 TOOL is ` + strings.Join(bench.Names(), ", ") + `. The workload is given as for "autotune load". With --json: tool, argv, result (the file), lacks (key, problem, allowed).` +
 			exitStatuses("0    printed", "1    the tool cannot send this workload: what it lacks is printed", statusUsage),
@@ -77,6 +79,9 @@ func runBenchCommand(w *world, name, address string, o benchCommandOptions) erro
 			return usage("%w", err)
 		}
 		argv = tool.Replace(argv, o.program)
+		if err := prepareTool(w, tool, job, options); err != nil {
+			return err
+		}
 	}
 	if o.json {
 		err = printJSON(w.out, map[string]any{"tool": tool.Name, "argv": argv, "result": tool.Result(job), "lacks": viewLacks(lacks)})
@@ -87,6 +92,22 @@ func runBenchCommand(w *world, name, address string, o benchCommandOptions) erro
 		return err
 	}
 	return trying(&exitError{code: exitFailed, err: lacks[0]}, "%s", lacks[0].Allowed)
+}
+
+// prepareTool writes the file of requests that the command line names, where the tool does not read the dataset's own.
+func prepareTool(w *world, tool bench.Tool, job bench.Job, options load.Options) error {
+	if !tool.Rewrites(job.Spec) {
+		return nil
+	}
+	requests, err := options.Spec.Expand(options.Rows)
+	if err != nil {
+		return &exitError{code: exitUsage, err: err}
+	}
+	if _, err := tool.Prepare(job, requests); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w.err, "%s: %d requests are written to it, in the format of %s\n", tool.Rows(job), len(requests), tool.Title)
+	return err
 }
 
 func viewLacks(lacks []bench.Lack) []lackView {

@@ -17,7 +17,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 SPECS = [HERE / "published.yaml", HERE.parent / "glm-5.2-8xh200.yaml", HERE.parent / "qwen3.5-35b-a3b-h200.yaml"]
 SHARE = 20  # one request in so many
 LEAST = 10
-LIMIT = 300  # seconds for one study
+LIMIT = 600  # seconds for one study
 ROW = "{:<18}{:<32}{:<14}{}"
 
 

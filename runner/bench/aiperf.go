@@ -15,7 +15,7 @@ import (
 // aiperf is `aiperf profile`: profile_export_aiperf.json. Each metric says its unit; the statistics stand beside it. Its rates are not taken over: 0.13 divides by
 // its whole profiling phase, which ends some tenths of a second behind the last answer. Ours are made of the sums and the time from the first request to the last answer.
 var aiperf = Tool{Name: "aiperf", Title: "aiperf", File: "profile_export_aiperf.json", tells: []string{"request_latency", "aiperf_version"}, format: format{"schema_version", 1}, parse: parseAiperf,
-	Program: []string{"aiperf"}, sub: []string{"profile"}, datasets: []string{workload.Random}, requestLimit: true, args: aiperfArgs, gaps: anyGaps,
+	Program: []string{"aiperf"}, sub: []string{"profile"}, datasets: []string{workload.Random, workload.ShareGPT}, row: aiperfRow, requestLimit: true, args: aiperfArgs, gaps: anyGaps,
 	table: table{stats: map[string]string{"mean": "avg", "p50": "p50", "p90": "p90", "p95": "p95", "p99": "p99"}, rows: []row{
 		{ours: "duration", theirs: "benchmark_duration.avg"},
 		{ours: "input_tokens", theirs: "total_isl.avg"},
@@ -29,11 +29,23 @@ var aiperf = Tool{Name: "aiperf", Title: "aiperf", File: "profile_export_aiperf.
 // aiperfArgs are flags of aiperf 0.3 and later. There are as many prompts as requests: some versions make 100 and send them again and again. Without a rate it sends as fast as its cap on concurrency allows, and a cap above the requests is refused.
 func aiperfArgs(j Job, result string) ([]string, error) {
 	s := j.Spec
-	out := strconv.Itoa(s.OutputTokens)
-	args := []string{"--model", j.Model, "--url", j.URL, "--endpoint-type", "completions", "--streaming", "--tokenizer", j.Tokenizer,
-		"--isl", strconv.Itoa(s.InputTokens), "--isl-stddev", "0", "--osl", out, "--osl-stddev", "0",
-		"--extra-inputs", "ignore_eos:true", "--extra-inputs", "min_tokens:" + out, "--extra-inputs", "temperature:0", "--use-server-token-count",
-		"--request-count", strconv.Itoa(s.Requests), "--num-dataset-entries", strconv.Itoa(s.Requests)}
+	endpoint, requests := "completions", strconv.Itoa(s.Requests)
+	if s.Endpoint == workload.Chat {
+		endpoint = "chat"
+	}
+	args := []string{"--model", j.Model, "--url", j.URL, "--endpoint-type", endpoint, "--streaming", "--tokenizer", j.Tokenizer}
+	body := []string{"--extra-inputs", "ignore_eos:true"}
+	if s.Dataset == workload.ShareGPT { // each row forces its own length
+		args = append(args, "--input-file", j.rows(), "--custom-dataset-type", "single_turn")
+	} else {
+		out := strconv.Itoa(s.OutputTokens)
+		args = append(args, "--isl", strconv.Itoa(s.InputTokens), "--isl-stddev", "0", "--osl", out, "--osl-stddev", "0")
+		body = append(body, "--extra-inputs", "min_tokens:"+out)
+	}
+	args = append(append(args, body...), "--extra-inputs", "temperature:0", "--use-server-token-count", "--request-count", requests)
+	if s.Dataset == workload.Random {
+		args = append(args, "--num-dataset-entries", requests)
+	}
 	if s.Rate > 0 {
 		args = append(args, "--request-rate", number64(s.Rate))
 		switch s.Burstiness {

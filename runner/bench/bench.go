@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"autotune/tuner/workload"
 )
 
 // Asked is what the tool was told to do. The result's own word on it counts for nothing: a tool that lost requests does not know.
@@ -57,6 +59,8 @@ type Tool struct {
 	gaps        func(burstiness float64) bool // which gaps between arrivals it can make (see workload.Spec)
 	// requestLimit: it has a limit on one request.
 	requestLimit bool
+	// row is a request in the tool's own format of a file; nil when it reads the datasets' own files.
+	row func(workload.Request) any
 	// args are the flags of a job that it can realise; result is where the file goes.
 	args func(j Job, result string) ([]string, error)
 	// notes say by dataset in what the tool's one is not that of the built-in load generator.

@@ -94,8 +94,8 @@ func TestLacks(t *testing.T) {
 		change          func(*workload.Spec)
 	}{
 		{"sglang-bench", "rate", "Poisson", func(s *workload.Spec) { s.Rate = 3 }},
-		{"guidellm", "dataset", "guidellm cannot send sharegpt", func(s *workload.Spec) { s.Dataset = workload.ShareGPT }},
-		{"aiperf", "dataset", "aiperf cannot send sharegpt", func(s *workload.Spec) { s.Dataset = workload.ShareGPT }},
+		{"guidellm", "dataset", "guidellm cannot send mooncake", func(s *workload.Spec) { s.Dataset = workload.Mooncake }},
+		{"aiperf", "dataset", "aiperf cannot send jsonl", func(s *workload.Spec) { s.Dataset = workload.JSONL }},
 		{"vllm-bench", "dataset", "cannot send another", func(s *workload.Spec) { s.Dataset = "another" }},
 		{"guidellm", "arrival", "no gaps of this kind", func(s *workload.Spec) { s.Rate, s.Burstiness = 3, 0.5 }},
 		{"vllm-bench", "arrival", "not with a ramp", func(s *workload.Spec) { s.Ramp = workload.Ramp{From: 1, To: 2, Over: time.Second} }},

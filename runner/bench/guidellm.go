@@ -11,7 +11,7 @@ import (
 
 // guidellm is `guidellm run` (0.7 and later) and `guidellm benchmark` (before) with --output kind=json.
 var guidellm = Tool{Name: "guidellm", Title: "guidellm", File: "result.json", tells: []string{"benchmarks"}, format: format{"metadata.version", 2}, parse: parseGuidellm,
-	Program: []string{"guidellm"}, sub: []string{"run"}, datasets: []string{workload.Random}, args: guidellmArgs, gaps: constantOrPoissonGaps,
+	Program: []string{"guidellm"}, sub: []string{"run"}, datasets: []string{workload.Random, workload.ShareGPT}, row: guidellmRow, args: guidellmArgs, gaps: constantOrPoissonGaps,
 	table: table{stats: map[string]string{"mean": "mean", "p50": "median", "p90": "percentiles.p90", "p95": "percentiles.p95", "p99": "percentiles.p99"}, rows: []row{
 		{ours: "peak_concurrency", theirs: "benchmarks.0.metrics.request_concurrency.successful.max"},
 		{ours: "ttft_sent", theirs: "benchmarks.0.metrics.time_to_first_token_ms.successful.STAT", scale: 1e-3, differs: "from the request's start, after the client's queue"},
@@ -38,10 +38,17 @@ func guidellmArgs(j Job, result string) ([]string, error) {
 		}
 		profile = fmt.Sprintf("kind=%s,rate=%s,max_concurrency=%d", kind, number64(s.Rate), j.inFlight())
 	}
+	format, data := "/v1/completions", fmt.Sprintf("kind=synthetic_text,prompt_tokens=%d,output_tokens=%d", s.InputTokens, s.OutputTokens)
+	if s.Endpoint == workload.Chat {
+		format = "/v1/chat/completions"
+	}
+	if s.Dataset == workload.ShareGPT {
+		data = "kind=json_file,path=" + j.rows()
+	}
 	return []string{
-		"--backend", fmt.Sprintf("kind=openai_http,target=%s,model=%s,request_format=/v1/completions", j.URL, j.Model),
+		"--backend", fmt.Sprintf("kind=openai_http,target=%s,model=%s,request_format=%s", j.URL, j.Model, format),
 		"--profile", profile, "--constraint", fmt.Sprintf("kind=max_requests,count=%d", s.Requests),
-		"--data", fmt.Sprintf("kind=synthetic_text,prompt_tokens=%d,output_tokens=%d", s.InputTokens, s.OutputTokens),
+		"--data", data,
 		"--tokenizer", "kind=huggingface_auto,model=" + j.Tokenizer, "--seed", "kind=static,value=" + j.seed(),
 		"--output", "kind=json,path=" + result, "--disable-progress"}, nil
 }
