@@ -33,6 +33,7 @@ func Run(t *testing.T, make func() tuner.Sampler, options ...string) {
 		t.Run("running trials are taken/"+surface.Name, func(t *testing.T) { runningTrialsAreTaken(t, make(), surface) })
 		t.Run("strangers are not learned from/"+surface.Name, func(t *testing.T) { strangersAreNotLearnedFrom(t, make(), surface) })
 		t.Run("twins count by their mean/"+surface.Name, func(t *testing.T) { twinsCountByTheirMean(t, make(), surface) })
+		t.Run("asked twice/"+surface.Name, func(t *testing.T) { askedTwice(t, make(), surface) })
 		t.Run("two hundred trials/"+surface.Name, func(t *testing.T) { twoHundredTrials(t, make(), surface) })
 	}
 	if numbersAlone {
