@@ -215,6 +215,9 @@ func TestNotHopeless(t *testing.T) {
 			t.Errorf("%s is stopped: %s", origin, v.Reason)
 		}
 	}
+	if isSearched(tuner.Trial{Origin: tuner.OriginSearch, Proposal: tuner.Proposal{Kind: tuner.KindGuard}}) {
+		t.Error("what is asked again for its guards is not measured whole")
+	}
 	if v, _ := firstStop(s, goalOf(name), h, records, tuner.OriginRecipe); !v.Stop {
 		t.Error("a recipe is not stopped")
 	}

@@ -84,3 +84,25 @@ func TestALeftOutGuardIsMadeUpFor(t *testing.T) {
 		})
 	}
 }
+
+// TestTheStopRuleWaitsForALeftOutGuard: the model expects no gain from trial 20 on, and trial 3 would lead by then.
+func TestTheStopRuleWaitsForALeftOutGuard(t *testing.T) {
+	b := newBench(t)
+	b.problem = twoEngines(t)
+	widen(t, b)
+	b.Sampler, b.StopGain, b.study.Budget.Trials, b.Ranker = hopeless{}, 0.01, 60, byMean{}
+	values := map[int][2]float64{0: {100, 50}, 1: {80, 40}, 2: {200, 46}, 3: {160, 60}, 19: {200, 40}, 20: {164, 50}}
+	for n := range 60 {
+		if _, ok := values[n]; !ok {
+			values[n] = [2]float64{50, 50}
+		}
+	}
+	b.Runner = &sameAs{guarded{values, b.runner.clock}, map[int]int{19: 2}, map[int]string{}}
+	h, end, err := b.Run(t.Context(), b.study, b.problem, nil)
+	if err != nil || end != tuner.EndNoGain || len(h) != 21 {
+		t.Fatalf("ended %q, %v after %d trials; want 21", end, err, len(h))
+	}
+	if h[20].Proposal.Kind != tuner.KindGuard || b.Ranker.Rank(b.problem, h)[0].Trial.Number != 3 {
+		t.Errorf("trial 20 was asked for %+v", h[20].Proposal)
+	}
+}
