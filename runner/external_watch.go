@@ -210,8 +210,16 @@ func readResult(path string) ([]byte, error) {
 	return text, err
 }
 
-// lastWordsOf is the last line of a tool's output, for the end of a sentence.
+// tracebackEnd is the last line of a Python traceback: what was wrong. Tools go on printing after it.
+var tracebackEnd = regexp.MustCompile(`^[A-Za-z_][\w.]*(Error|Exception): \S`)
+
+// lastWordsOf is the last error that a tool's output names, else its last line, for the end of a sentence.
 func lastWordsOf(lines []string) string {
+	for _, line := range slices.Backward(lines) {
+		if tracebackEnd.MatchString(line) {
+			return "; its last error: " + line
+		}
+	}
 	if len(lines) == 0 {
 		return ""
 	}
