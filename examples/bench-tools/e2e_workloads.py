@@ -87,7 +87,7 @@ def main():
     programs = dict(word.split("=", 1) for word in sys.argv[3:])
     sharegpt(folder / "sharegpt.json")
     pairs = json.loads(subprocess.run([autotune, "bench", "tools", *SPECS, "--json"], capture_output=True, text=True, check=True, timeout=60).stdout)
-    failed = 0
+    failed, done = 0, {}
     print(ROW.format("workload", "of", "tool", ""), flush=True)
     for p in pairs:
         line, suggested = small(lines_of(next(s for s in SPECS if s.name == p["spec"]))[p["workload"]]), ""
@@ -101,8 +101,12 @@ def main():
             show(suggested + "FAILED: the tool is not here")
             failed += 1
             continue
+        if (p["tool"], line) in done:
+            show(f"{suggested}the same as {done[p['tool'], line]}")
+            continue
         name = "-".join([p["spec"].split(".")[0], p["workload"], p["tool"]])
         words, good = study(autotune, folder, name, p["tool"], programs[p["tool"]], line)
+        done[p["tool"], line] = f"{p['workload']} of {p['spec']}"
         failed += not good
         show(suggested + ("" if good else "FAILED: ") + words)
     print(f"{failed} failed" if failed else "all that can be sent was measured")
