@@ -9,6 +9,7 @@ import json
 import pathlib
 import random
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -68,9 +69,10 @@ search: {{stoppers: "off"}}
         try:
             run.wait(LIMIT)
         except subprocess.TimeoutExpired:
-            run.terminate()  # autotune ends its server and the tool, and keeps the study
-            run.wait()
             return f"not done after {LIMIT} s", False
+        finally:
+            run.terminate()  # if it still runs: autotune ends its server and the tool, and keeps the study
+            run.wait()
     if not db.exists():
         return (folder / f"{name}.txt").read_text().strip().splitlines()[-1], False
     trial = json.loads(subprocess.run([autotune, "show", db, "0", "--json"], capture_output=True, text=True, check=True, timeout=60).stdout)
@@ -83,6 +85,7 @@ search: {{stoppers: "off"}}
 
 
 def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended
     autotune, folder = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
     programs = dict(word.split("=", 1) for word in sys.argv[3:])
     sharegpt(folder / "sharegpt.json")
