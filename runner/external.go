@@ -29,6 +29,8 @@ type External struct {
 	Command, Args []string
 	// Paths are the workloads' dataset files, by the workload's name.
 	Paths map[string]string
+	// Needs are the metrics without which a workload's measurement is none, by the workload's name: those of the objective and of its bounds.
+	Needs map[string][]string
 	// Guard is as in place.LocalConfig.
 	Guard []string
 }

@@ -190,6 +190,9 @@ func TestExternalFaults(t *testing.T) {
 		{"patient", "", func(r *trial) { r.config.Timeouts.Hang = time.Second }, tuner.Measured, "", "a 99th percentile of 24 requests"},
 		{"none", "", nil, tuner.Invalid, "no_result", "ended with exit status 0 and left no result.json; its last line: Traceback: no space left"},
 		{"half", "", nil, tuner.Invalid, "schema", "no whole JSON"},
+		{"good", "", func(r *trial) {
+			r.config.External.Needs = map[string][]string{"w": {"output_token_throughput", "p99_ttft_sent", "goodput"}}
+		}, tuner.Invalid, "missing", "the file has no goodput"},
 		{"good", "--fault refuse=0.5", nil, tuner.Infeasible, "low_success", "12 of 24 requests succeeded"},
 		{"good", "--fault crash-after=5", nil, tuner.Infeasible, "vllm_worker_died", "died unexpectedly"},
 		{"good", "--fault hang-serve=5", func(r *trial) { r.config.Timeouts.Hang = 2 * time.Second }, tuner.Infeasible, "hang", "the server fell silent"},

@@ -159,14 +159,28 @@ func (a *attempt) takeResult(ctx context.Context, job bench.Job, exit proc.Exit,
 	if err != nil {
 		return err
 	}
-	a.told = &told
 	bench.PerGPU(told.Metrics, a.GPUs)
+	if a.refused = a.External.lacking(told, job.Spec.Name); a.refused != nil {
+		a.growth(ctx, before, 0)
+		return nil
+	}
+	a.told = &told
 	a.growth(ctx, before, int(told.Metrics["output_tokens"]))
 	for _, warning := range told.Warnings {
 		a.warn("%s: %s", tool.Name, warning)
 	}
 	if exit.Code != 0 {
 		a.warn("%s ended with %v after it had written its result%s", tool.Title, exit, lastWordsOf(lines))
+	}
+	return nil
+}
+
+// lacking refuses a result without a figure that the study is about; nil when it has them all.
+func (x *External) lacking(told bench.Result, workload string) *bench.Refusal {
+	for _, name := range x.Needs[workload] {
+		if _, there := told.Metrics[name]; !there {
+			return &bench.Refusal{Rule: "missing", Evidence: fmt.Sprintf("the file has no %s, which the study is about: the tool has not measured it, or it is undefined in this run", name)}
+		}
 	}
 	return nil
 }

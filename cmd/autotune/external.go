@@ -32,11 +32,18 @@ func (a *assembly) external(guard []string) *runner.External {
 	if !ok {
 		return nil
 	}
-	paths := map[string]string{}
+	paths, needs := map[string]string{}, map[string][]string{}
 	for _, traffic := range a.spec.Traffic {
 		paths[traffic.Name] = a.datasetPath(traffic.Spec)
+		needs[traffic.Name] = []string{a.spec.Goal.Metric}
 	}
-	return &runner.External{Tool: t, Command: a.spec.Bench.Command, Args: a.spec.Bench.Args, Paths: paths, Guard: guard}
+	for _, b := range a.spec.Goal.SubjectTo {
+		name := cmp.Or(b.Workload, a.spec.Traffic[0].Name)
+		if b.Metric != metric.Retained {
+			needs[name] = append(needs[name], b.Metric)
+		}
+	}
+	return &runner.External{Tool: t, Command: a.spec.Bench.Command, Args: a.spec.Bench.Args, Paths: paths, Needs: needs, Guard: guard}
 }
 
 // questionOf is what a workload asks, and who measures it: only equal ones are compared.
