@@ -35,7 +35,7 @@ func (a *attempt) belowKnee(m *tuner.Measurement) string {
 		offered = float64(len(m.Records)) / last
 	}
 	return fmt.Sprintf("below the knee: requests waited for their arrivals, not for the server (%.3g in flight on average, %.3g of the %.3g requests/s offered were served): "+
-		"throughput tells configurations apart only under a load that fills the server; %s", busy, served, offered, fuller(w, busy, served))
+		"throughput tells configurations apart only under a load that fills the server; %s", busy, min(served, offered), offered, fuller(w, busy, served))
 }
 
 // lastDue is when the last request was due that waited for no answer before it, in seconds.
