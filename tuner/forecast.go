@@ -20,7 +20,7 @@ func (p Prediction) Inside(v, share float64) bool {
 // Forecast says how well a study's predictions, each made before the trial, held. It counts what a sampler may learn from: nothing stale,
 // foreign or outside the space.
 type Forecast struct {
-	// Metrics are what was predicted: the objective first, then bounded metrics.
+	// Metrics are what was predicted: the objective first, also where nothing that was measured of it can be compared, then bounded metrics.
 	Metrics []MetricForecast `json:"metrics"`
 	// Run is how well the probabilities held with which trials were expected to run; nil when none was given.
 	Run *RunForecast `json:"run"`
@@ -63,6 +63,9 @@ func Forecasts(p Problem, h History) *Forecast {
 	}
 	if len(f.Metrics) == 0 && f.Run == nil {
 		return nil
+	}
+	if len(f.Metrics) > 0 && f.Metrics[0].Metric != p.Goal.Metric { // as where every goodput is 0
+		f.Metrics = append([]MetricForecast{{Metric: p.Goal.Metric}}, f.Metrics...)
 	}
 	return f
 }

@@ -71,6 +71,20 @@ func TestForecastCountsWhatWasPredictedAndMeasured(t *testing.T) {
 	}
 }
 
+// Where nothing that was measured of the objective can be compared, it is still the first, so that no bounded metric is judged in its place.
+func TestForecastOfAnObjectiveOfNothing(t *testing.T) {
+	p, h := told(t, [4]float64{0, 0, 0, 100}, [4]float64{110, 0.1, 0.9, 99})
+	p.Goal.SubjectTo = []tuner.Bound{{Metric: "p95_ttft", Op: "<=", Limit: 2}}
+	for i := range h {
+		h[i].Outcome.Measured.Metrics = map[string]float64{objective: 0, "p95_ttft": 1}
+		h[i].Proposal.Predicted = map[string]tuner.Prediction{objective: {Mean: 1, SD: 1}, "p95_ttft": {Mean: 1, SD: 1}}
+	}
+	f := tuner.Forecasts(p, h)
+	if len(f.Metrics) != 2 || f.Metrics[0] != (tuner.MetricForecast{Metric: objective}) || f.Metrics[1].Trials != len(h) || f.Judge() != tuner.JudgedEarly {
+		t.Errorf("%+v is judged %q", f.Metrics, f.Judge())
+	}
+}
+
 func TestForecastIsJudged(t *testing.T) {
 	rows := func(n, inside int, mean, plain float64) tuner.Forecast {
 		return tuner.Forecast{Metrics: []tuner.MetricForecast{{Trials: n, Inside: inside, MeanError: mean, PlainError: plain}}}

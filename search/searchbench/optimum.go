@@ -147,7 +147,8 @@ func (s *Surface) quickBest(engine string, r *rand.Rand) float64 {
 	return best
 }
 
-// score orders points for a climb: the log of the value, less five times what it breaks of the constraints; -Inf for what does not run.
+// score orders points for a climb: the log of the value, less five times what it breaks of the constraints, and less 1 besides; -Inf for what does not run. So a
+// climb comes back from outside, and what is outside comes before what is inside only if it is more than e times as fast.
 func (s *Surface) score(p space.Point) float64 {
 	if !s.Problem.Space.Keeps(p) {
 		return math.Inf(-1)

@@ -124,6 +124,9 @@ func (v *serving) truth(p space.Point) Truth {
 	return t
 }
 
+// Both waits stand for percentiles that a closed form has not. Their factors are chosen, not fitted: bounds are set at quantiles of what random points have, so
+// that only the order of points counts.
+
 // waitFirst stands for the 95th percentile of the time to first token: near that of the last request of the first burst.
 func waitFirst(r law.Rates) float64 { return max(r.TTFT, 0.95*r.BurstTTFT) }
 

@@ -17,7 +17,7 @@ type effect struct {
 }
 
 func newEffect(p space.Param, r *rand.Rand) *effect {
-	e := &effect{param: p, words: map[space.Value]float64{}}
+	e := &effect{param: p, words: map[space.Value]float64{}} // amplitudes of 1.1 and 0.6 make a spread of √((1.1² + 0.6²)/2) = 0.9 over phases
 	e.half = [2]float64{1.1 * r.NormFloat64(), 2 * math.Pi * r.Float64()}
 	e.one = [2]float64{0.6 * r.NormFloat64(), 2 * math.Pi * r.Float64()}
 	for _, v := range append(p.Domain.Listed(), p.Domain.Extra()...) {

@@ -304,6 +304,14 @@ func TestPerturbKeepsOneLawASeed(t *testing.T) {
 			t.Errorf("coefficient %d changed by a factor of %.3f", i, f)
 		}
 	}
+	for seed := range uint64(50) {
+		changed := (&Perturb{Seed: seed, Size: 0.3, Least: 0.05}).apply(m)
+		for i, p := range changed.coefficient.each() {
+			if f := math.Abs(math.Log(*p / *m.coefficient.each()[i])); f > math.Log(1.3001) || f < math.Log(1.0499) {
+				t.Errorf("coefficient %d changed by a factor of %.3f, want 5 to 30 %% up or down", i, math.Exp(f))
+			}
+		}
+	}
 }
 
 // A thousand requests of a thousand tokens take a small part of a second; the bound is against hanging.

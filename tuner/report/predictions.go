@@ -56,6 +56,9 @@ func (r Predictions) write(b *strings.Builder) {
 		label = ""
 	}
 	for _, m := range r.Metrics {
+		if m.Trials == 0 {
+			continue
+		}
 		row("%s: %d of %d measurements inside their %.0f %% interval, %s off on average (%s had it been the mean of earlier trials)",
 			m.Metric, m.Inside, m.Trials, 100*r.Interval, share(m.MeanError), share(m.PlainError))
 	}
