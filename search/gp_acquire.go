@@ -49,8 +49,13 @@ func (b *belief) highest(c cell) float64 {
 		return 0
 	}
 	mean, variance := b.value(c)
-	return logEI(mean, variance+1e-6, b.target+margin)
+	return logEI(mean, visible(variance, b.objective.Noise)+1e-6, b.target+margin)
 }
+
+// visible is the variance of what the posterior mean at a point will be once it is measured with a noise of some variance: v²/(v + σ²). A point is chosen by that mean,
+// so that a gain which one noisy trial cannot show counts for little (Frazier, Powell and Dayanik, The Knowledge-Gradient Policy for Correlated Normal Beliefs,
+// INFORMS Journal on Computing 2009, here for the point itself alone).
+func visible(variance, noise float64) float64 { return variance * variance / (variance + noise) }
 
 // score is the acquisition at a cell of which the highest is known.
 func (b *belief) score(highest float64, c cell) float64 {
@@ -62,8 +67,8 @@ func (b *belief) score(highest float64, c cell) float64 {
 // ran than their P(run) said: the highest of many scores is high by an error in it too.
 const (
 	cautious = 30  // trials that were told, from which on there is caution
-	doubtful = 0.6 // the P(run) below which it counts
-	weighed  = 3   // how many times the logarithm of a lower P(run) counts besides
+	doubtful = 0.9 // the P(run) below which it counts
+	weighed  = 4   // how many times the logarithm of a lower P(run) counts besides
 )
 
 // aimless tells whether there is no target.

@@ -14,9 +14,8 @@ func TestCautionComesLate(t *testing.T) {
 	}{
 		{29, 0.1, 0},
 		{30, 0.9, 0},
-		{30, 0.6, 0},
-		{30, 0.3, 3 * math.Ln2},
-		{60, 0.15, 6 * math.Ln2},
+		{30, 0.45, 4 * math.Ln2},
+		{60, 0.225, 8 * math.Ln2},
 	} {
 		b := &belief{seen: make([]sight, c.seen)}
 		if got := b.caution(math.Log(c.run)); math.Abs(got-c.want) > 1e-12 {

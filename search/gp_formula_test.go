@@ -25,10 +25,11 @@ func TestNoiseOfShare(t *testing.T) {
 	}
 }
 
-// TestExpectedByHand: with mean 1, standard deviation 0.2 and a target of 0.9, less the margin, z = 0.49 and the improvement is 0.2 (z Φ(z) + φ(z)). Without a
-// target nothing is expected, and the probabilities are all.
+// TestExpectedByHand: with mean 1, a variance of 0.08 of which noise as large lets half be seen, and a target of 0.9, less the margin, z = 0.098/0.2 = 0.49 and the
+// improvement is 0.2 (z Φ(z) + φ(z)). Without a target nothing is expected, and the probabilities are all.
 func TestExpectedByHand(t *testing.T) {
-	b := &belief{target: 0.9, value: func([]int) (mean, variance float64) { return 1, 0.04 - 1e-6 }}
+	noisy := &gaussian.Mixture{Regression: &gaussian.Regression{Noise: 0.08 - 2e-6}}
+	b := &belief{target: 0.9, objective: noisy, value: func([]int) (mean, variance float64) { return 1, 0.08 - 2e-6 }}
 	// Φ(0.49) = 0.6879331, φ(0.49) = 0.3538124, from tables.
 	near(t, "expected", math.Exp(b.highest(nil)), 0.2*(0.49*0.6879331+0.3538124), 1e-7)
 	b.target = math.Inf(-1)
