@@ -83,9 +83,14 @@ func (b *belief) caution(logRun float64) float64 {
 }
 
 // gain is the expected improvement of a point over the leader, as a share of its value, with the probabilities that it runs and keeps the bounds: those alone while
-// no measured point is likely to keep the bounds.
+// no measured point is likely to keep the bounds. It is that of the noise-free value, which several trials may come to show.
 func (b *belief) gain(c cell) float64 {
-	return math.Expm1(math.Min(math.Exp(b.highest(c)+b.logRun(c)+b.logKeep(c)), 10))
+	log := b.logRun(c) + b.logKeep(c)
+	if !b.aimless() {
+		mean, variance := b.value(c)
+		log += logEI(mean, variance+1e-6, b.target+margin)
+	}
+	return math.Expm1(math.Min(math.Exp(log), 10))
 }
 
 // logEI is the logarithm of the expected improvement over a target of a normal variable (Jones et al., Efficient Global Optimization, 1998), in a form that does
