@@ -49,6 +49,8 @@ type Rewrite struct {
 	ID, Reason, Engine string
 	// Apply returns what the engine makes of some parameters; KindNone drops one. It returns nil when the rule does not bite.
 	Apply func(Lookup) map[string]Value
+	// Among gives the rule for a space that has only some of the parameters that it is about, which is less work; ok is false where it cannot bite. Nil: as it is.
+	Among func(has func(name string) bool) (r Rewrite, ok bool)
 }
 
 // Space is a set of points: parameters, in an order in which a condition stands after what it names. Immutable.
@@ -62,7 +64,7 @@ type Space struct {
 
 // New makes a space. It fails on a parameter given twice, an empty domain, a condition on an unknown parameter and a cyclic one.
 func New(params []Param, constraints []Constraint, rewrites []Rewrite) (*Space, error) {
-	s := &Space{params: slices.Clone(params), index: map[string]int{}, constraints: slices.Clone(constraints), rewrites: slices.Clone(rewrites)}
+	s := &Space{params: slices.Clone(params), index: map[string]int{}, constraints: slices.Clone(constraints)}
 	for i, p := range s.params {
 		if _, twice := s.index[p.Name]; twice {
 			return nil, fmt.Errorf("parameter %s is given twice", p.Name)
@@ -72,7 +74,24 @@ func New(params []Param, constraints []Constraint, rewrites []Rewrite) (*Space, 
 		}
 		s.index[p.Name] = i
 	}
+	s.rewrites = s.biting(rewrites)
 	return s, s.sort()
+}
+
+// biting are the rewrites that can bite in the space.
+func (s *Space) biting(all []Rewrite) []Rewrite {
+	has := func(name string) bool { _, ok := s.index[name]; return ok }
+	var out []Rewrite
+	for _, r := range all {
+		ok := true
+		if r.Among != nil {
+			r, ok = r.Among(has)
+		}
+		if ok {
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 // sort finds an order in which every condition stands after what it names, and keeps the given order otherwise.
@@ -127,7 +146,7 @@ func (s *Space) needs(p Param) []string {
 func (s *Space) With(constraints []Constraint, rewrites []Rewrite) *Space {
 	c := *s
 	c.constraints = append(slices.Clone(s.constraints), constraints...)
-	c.rewrites = append(slices.Clone(s.rewrites), rewrites...)
+	c.rewrites = append(slices.Clone(s.rewrites), s.biting(rewrites)...)
 	return &c
 }
 

@@ -55,6 +55,7 @@ type Definition struct {
 	keys          []Flag         // of JSON flags, under their dotted names
 	bySpelling    map[string]int // every exact spelling, dashes included
 	withoutDashes map[string]int
+	defaults      map[string]space.Value // those that hang on no machine, by flag
 }
 
 // Host is the machine as far as rules and defaults need it.
@@ -97,6 +98,7 @@ func (d *Definition) index() *Definition {
 			d.bySpelling["--no-"+f.Name] = i
 		}
 	}
+	d.defaults = d.plainDefaults()
 	return d
 }
 
@@ -192,6 +194,9 @@ func (d *Definition) Hungry() map[string]float64 {
 
 // ResolvedDefault is what the engine makes of a flag that is left out, where it is known: the default of the catalog, or what it would find out on that host.
 func (d *Definition) ResolvedDefault(flag string, h Host) (space.Value, bool) {
+	if v, known := d.defaults[flag]; known {
+		return v, true
+	}
 	f, ok := d.Flag(flag)
 	if !ok {
 		return space.Value{}, false
@@ -199,11 +204,22 @@ func (d *Definition) ResolvedDefault(flag string, h Host) (space.Value, bool) {
 	if resolve := d.resolved[f.Name]; resolve != nil {
 		return resolve(h)
 	}
-	if f.Default == "" {
-		return space.Value{}, false
+	v, known := d.defaults[f.Name]
+	return v, known
+}
+
+// plainDefaults reads the defaults that stand in the catalog.
+func (d *Definition) plainDefaults() map[string]space.Value {
+	out := map[string]space.Value{}
+	for _, f := range slices.Concat(d.flags, d.keys) {
+		if d.resolved[f.Name] != nil || f.Default == "" {
+			continue
+		}
+		if v, problem := d.value(f, f.Default); problem == "" {
+			out[f.Name] = v
+		}
 	}
-	v, problem := d.value(f, f.Default)
-	return v, problem == ""
+	return out
 }
 
 // Marker recognises a start-up milestone: the phase that begins (or goes on) with this line.

@@ -10,19 +10,25 @@ import (
 // in every release are looked at: sizes, words, and switches that are off; a number that engines tune (a memory share) may differ in the one installed,
 // and what an engine finds out at start (an unset batch size) is never the same configuration as the same number given.
 func (c ruleContext) plainDefaults() space.Rewrite {
-	type known struct {
-		name  string
-		value space.Value
-	}
-	var list []known
+	var list []flagDefault
 	for _, f := range slices.Concat(c.d.flags, c.d.keys) {
 		if f.Help == "" || f.Default == "" || f.Default == "true" || f.Kind == Float || f.Kind == HumanInt || f.Kind == JSON {
 			continue
 		}
 		if v, problem := c.d.value(f, f.Default); problem == "" {
-			list = append(list, known{c.d.Name + "." + f.Name, v})
+			list = append(list, flagDefault{c.d.Name + "." + f.Name, v})
 		}
 	}
+	return c.isLeftOut(list)
+}
+
+// flagDefault is a flag, by its full name, and its default.
+type flagDefault struct {
+	name  string
+	value space.Value
+}
+
+func (c ruleContext) isLeftOut(list []flagDefault) space.Rewrite {
 	return space.Rewrite{ID: c.d.Name + "_default", Reason: "does the same where the flag is left out", Engine: c.d.Name, Apply: func(look space.Lookup) map[string]space.Value {
 		var out map[string]space.Value
 		for _, k := range list {
@@ -34,6 +40,9 @@ func (c ruleContext) plainDefaults() space.Rewrite {
 			}
 		}
 		return out
+	}, Among: func(has func(string) bool) (space.Rewrite, bool) {
+		some := slices.DeleteFunc(slices.Clone(list), func(k flagDefault) bool { return !has(k.name) })
+		return c.isLeftOut(some), len(some) > 0
 	}}
 }
 

@@ -1,6 +1,10 @@
 package engine
 
-import "autotune/space"
+import (
+	"slices"
+
+	"autotune/space"
+)
 
 // idle are flags that the engine reads only under another one.
 type idle struct {
@@ -13,12 +17,18 @@ type idle struct {
 func (c ruleContext) idleRewrites(all []idle) []space.Rewrite {
 	var out []space.Rewrite
 	for _, i := range all {
-		out = append(out, c.resolve(i.id, i.reason, func(v view) map[string]space.Value {
+		drops := unset(i.flags...)
+		rule := c.resolve(i.id, i.reason, func(v view) map[string]space.Value {
 			if i.reads(v) {
 				return nil
 			}
-			return unset(i.flags...)
-		}))
+			return drops
+		})
+		r := rule
+		r.Among = func(has func(string) bool) (space.Rewrite, bool) {
+			return rule, slices.ContainsFunc(i.flags, func(f string) bool { return has(c.d.Name + "." + f) })
+		}
+		out = append(out, r)
 	}
 	return out
 }
