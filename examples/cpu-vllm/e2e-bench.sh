@@ -15,7 +15,7 @@ guidellm=${GUIDELLM:-$cache/guidellm}
 work=$(mktemp -d "${TMPDIR:-/tmp}/autotune-e2e-bench.XXXXXX")
 port=${PORT:-8017}
 url=http://127.0.0.1:$port
-workload='{dataset: random, input_tokens: 256, output_tokens: 64, requests: 200, max_concurrency: 16, warmup: 0}'
+workload='{dataset: random, input_tokens: 128, output_tokens: 64, requests: 100, max_concurrency: 8, warmup: 0}'
 server= watch=
 failed=()
 cleanup() {
@@ -35,7 +35,7 @@ declare -A program=([vllm-bench]=$vllm/bin/vllm [guidellm]=$guidellm/bin/guidell
 install() { # TOOL
 	case $1 in
 	builtin | vllm-bench) ;;
-	guidellm) make --silent -C "$here/../.." "$guidellm/ready" GUIDELLM="$guidellm" ;;
+	guidellm) [ -e "$guidellm/ready" ] || make --silent -C "$here/../.." "$guidellm/ready" GUIDELLM="$guidellm" ;;
 	*) "$here/../bench-tools/install.sh" "$1" "${home[$1]}" ;;
 	esac
 }
@@ -79,11 +79,12 @@ call() { # TOOL: its result is in TOOL.json
 	mkdir -p "$1"
 	local asked=("$1" "$url" --workload "$workload" --model ./tiny --tokenizer ./tiny --seed 7 --folder "$1" --program "${program[$1]}")
 	bash -c "exec timeout -k 5 600 $("$autotune" bench command "${asked[@]}")" >"$1.txt" 2>&1 || return 1
-	"$autotune" bench read "$1" "$("$autotune" bench command "${asked[@]}" --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["result"])')" --requests 200 --output-tokens 64 --json >"$1.json"
+	"$autotune" bench read "$1" "$("$autotune" bench command "${asked[@]}" --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["result"])')" --requests 100 --output-tokens 64 --json >"$1.json"
 }
 
+# One thread: on a busy machine a second one is waited for at every operation, and the model needs none.
 serve() {
-	PATH=$vllm/bin:$PATH HF_HUB_OFFLINE=1 VLLM_NO_USAGE_STATS=1 VLLM_CPU_KVCACHE_SPACE=1 setsid vllm serve ./tiny --host 127.0.0.1 --port "$port" --enforce-eager --max-num-seqs 16 >serve.log 2>&1 &
+	PATH=$vllm/bin:$PATH OMP_NUM_THREADS=1 VLLM_CPU_OMP_THREADS_BIND=nobind HF_HUB_OFFLINE=1 VLLM_NO_USAGE_STATS=1 VLLM_CPU_KVCACHE_SPACE=1 setsid vllm serve ./tiny --host 127.0.0.1 --port "$port" --enforce-eager --max-num-seqs 16 >serve.log 2>&1 &
 	server=$!
 	for _ in $(seq 300); do
 		curl -fsS -m 5 -o /dev/null "$url/health" 2>/dev/null && return

@@ -9,7 +9,7 @@ import json
 import statistics
 import sys
 
-REQUESTS, OUTPUT = 200, 64  # of the workload in e2e-bench.sh
+OUTPUT = 64  # of the workload in e2e-bench.sh
 COLUMNS = {"done": "done", "prompt": "prompt tokens", "output": "output tokens", "rate": "tokens/s", "ttft": "TTFT ms", "tpot": "TPOT ms", "latency": "latency ms"}
 METRICS = {"done": "successful_requests", "prompt": "input_tokens", "output": "output_tokens", "rate": "output_token_throughput", "ttft": "mean_ttft_sent", "tpot": "mean_tpot",
            "latency": "mean_latency_sent"}
