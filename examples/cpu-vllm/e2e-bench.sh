@@ -20,7 +20,10 @@ server= watch=
 failed=()
 cleanup() {
 	[ -z "$watch" ] || kill "$watch" 2>/dev/null || true
-	[ -z "$server" ] || kill -TERM -- "-$server" 2>/dev/null || true
+	if [ -n "$server" ] && kill -TERM -- "-$server" 2>/dev/null; then
+		for _ in $(seq 40); do kill -0 -- "-$server" 2>/dev/null && sleep 0.5 || break; done
+		kill -KILL -- "-$server" 2>/dev/null || true
+	fi
 	rm -rf "$work"
 }
 trap cleanup EXIT
@@ -35,8 +38,8 @@ declare -A program=([vllm-bench]=$vllm/bin/vllm [guidellm]=$guidellm/bin/guidell
 install() { # TOOL
 	case $1 in
 	builtin | vllm-bench) ;;
-	guidellm) [ -e "$guidellm/ready" ] || make --silent -C "$here/../.." "$guidellm/ready" GUIDELLM="$guidellm" ;;
-	*) "$here/../bench-tools/install.sh" "$1" "${home[$1]}" ;;
+	guidellm) [ -e "$guidellm/ready" ] || timeout 3600 make --silent -C "$here/../.." "$guidellm/ready" GUIDELLM="$guidellm" ;;
+	*) timeout 3600 "$here/../bench-tools/install.sh" "$1" "${home[$1]}" ;;
 	esac
 }
 
@@ -63,8 +66,11 @@ END
 vllm() { # TOOL VERSION
 	"$vllm/bin/python" "$here/e2e_bench_watch.py" "$url" "$1.counters" &
 	watch=$!
-	until [ -s "$1.counters" ]; do kill -0 "$watch" && sleep 0.1; done
-	call "$1" || { tail -5 "$1.txt" >&2; kill "$watch"; watch=; return 1; }
+	until [ -s "$1.counters" ]; do
+		kill -0 "$watch" 2>/dev/null || return 1
+		sleep 0.1
+	done
+	call "$1" || { tail -n 5 "$1.txt" "$1.json" >&2; kill "$watch"; watch=; return 1; }
 	kill "$watch"
 	wait "$watch"
 	watch=
