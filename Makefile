@@ -96,11 +96,12 @@ bench-stop: build ## how often a trial that would have ended best is cut short, 
 	go test -tags $(TAGS),bench -run 'TestBenchStop' -v -timeout 60m ./cmd/autotune
 
 .PHONY: e2e
-e2e: build ## a study on a real vLLM (CPU): installs it once into a cache folder, several minutes
+e2e: build ## a study on a real vLLM (CPU), then what e2e-bench does: installs all of it once into a cache folder, half an hour
 	examples/cpu-vllm/e2e.sh bin/autotune
+	examples/cpu-vllm/e2e-bench.sh bin/autotune
 
 .PHONY: e2e-bench
-e2e-bench: build ## the benchmark tools that people quote on the fake engine, beside the built-in load generator and the truth: installs them once (7 GB)
+e2e-bench: build ## the benchmark tools that people quote on the fake engine and on a real vLLM (CPU), beside the built-in load generator and the truth: installs them once (9 GB)
 	examples/cpu-vllm/e2e-bench.sh bin/autotune
 
 .PHONY: e2e-workloads

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes a Python environment with a benchmark tool: install.sh aiperf|sglang-bench FOLDER (1.2 GB and 2.5 GB). Needs python3 (3.10 to 3.13) with venv, gcc, binutils.
+# Makes a Python environment with a benchmark tool: install.sh aiperf|sglang-bench FOLDER (1.2 GB and 2.8 GB). Needs python3 (3.10 to 3.13) with venv, gcc, binutils.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 [ -e "$2/ready" ] && exit 0
