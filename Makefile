@@ -96,9 +96,11 @@ bench-stop: build ## how often a trial that would have ended best is cut short, 
 	go test -tags $(TAGS),bench -run 'TestBenchStop' -v -timeout 60m ./cmd/autotune
 
 .PHONY: e2e
-e2e: build ## a study on a real vLLM (CPU), then what e2e-bench does: installs all of it once into a cache folder, half an hour
+e2e: e2e-study e2e-bench ## a study on a real vLLM (CPU), and the benchmark tools beside the truth: installs all of it once into a cache folder, half an hour
+
+.PHONY: e2e-study
+e2e-study: build ## a study on a real vLLM (CPU): installs it once into a cache folder, several minutes
 	examples/cpu-vllm/e2e.sh bin/autotune
-	examples/cpu-vllm/e2e-bench.sh bin/autotune
 
 .PHONY: e2e-bench
 e2e-bench: build ## the benchmark tools that people quote on the fake engine and on a real vLLM (CPU), beside the built-in load generator and the truth: installs them once (9 GB)
